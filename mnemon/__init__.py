@@ -1,0 +1,1 @@
+"""mnemon: memory-augmented neural networks for PyTorch."""

@@ -1,0 +1,49 @@
+"""What a task is: it samples batches from a generator of its own, scores outputs, and prints itself as text.
+
+Letters: ``T`` time, ``B`` batch, ``I`` input channels, ``O`` output channels.
+"""
+
+from typing import NamedTuple, Protocol
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+class Batch(NamedTuple):
+    """One batch, time first. ``mask`` is 1 at the steps where an answer is asked."""
+
+    inputs: Float[Tensor, "T B I"]
+    targets: Float[Tensor, "T B O"]
+    mask: Float[Tensor, "T B"]
+    lengths: Int[Tensor, "B"] | None = None  # None: all rows are T steps long
+
+
+class Task(Protocol):
+    """A task knows no model. It is an immutable description; all randomness comes through ``generator``."""
+
+    @property
+    def input_size(self) -> int:
+        """Channels of the input, I."""
+        ...
+
+    @property
+    def output_size(self) -> int:
+        """Channels of the output, O."""
+        ...
+
+    def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
+        """Draw a batch; the same generator state gives the same batch, whatever happened elsewhere."""
+        ...
+
+    def loss(self, output: Float[Tensor, "T B O"], batch: Batch) -> Float[Tensor, ""]:
+        """What training minimises."""
+        ...
+
+    def metrics(self, output: Float[Tensor, "T B O"], batch: Batch) -> dict[str, float]:
+        """What people read, averaged over the sequences of the batch."""
+        ...
+
+    def render(self, batch: Batch, row: int = 0, output: Float[Tensor, "T B O"] | None = None) -> str:
+        """One row of the batch as text: inputs, targets and, where given, the model's answer."""
+        ...
