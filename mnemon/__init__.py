@@ -1,1 +1,41 @@
-"""mnemon: memory-augmented neural networks for PyTorch."""
+"""mnemon: memory-augmented neural networks for PyTorch.
+
+A memory cell is four parts, ``controller × interface × memory × writing``; every recurrent system of the thesis is a
+choice of these four, and any combination works.
+"""
+
+from mnemon.cell import CellState, MemoryCell
+from mnemon.controllers import (
+    ElmanController,
+    FeedForwardController,
+    GRUController,
+    LayerNormLSTMController,
+    LSTMController,
+)
+from mnemon.errors import UserError
+from mnemon.interface import LinearInterface
+from mnemon.memory import DNCMemory, LRUAMemory, NTMMemory
+from mnemon.rnn import MANN
+from mnemon.trace import record_trace
+from mnemon.writing import RegularWriting, WriteProtected
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "MANN",
+    "CellState",
+    "DNCMemory",
+    "ElmanController",
+    "FeedForwardController",
+    "GRUController",
+    "LRUAMemory",
+    "LSTMController",
+    "LayerNormLSTMController",
+    "LinearInterface",
+    "MemoryCell",
+    "NTMMemory",
+    "RegularWriting",
+    "UserError",
+    "WriteProtected",
+    "record_trace",
+]

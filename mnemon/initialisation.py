@@ -1,0 +1,73 @@
+"""How each family of cells was initialised when it was published; it decides whether a memory network learns.
+
+An NTM with PyTorch's default LSTM weights is far from solving copy after 14,000 iterations; with the published ones
+it makes no error after 6,000. So a memory names the recipe of its family, and the cell hands it to its parts, whose
+``reset_parameters`` follow it.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from torch import Tensor, nn
+
+
+class Recipe(ABC):
+    """Fills the weights of a cell's parts in place. Recipes hold nothing, so that cells copy and pickle."""
+
+    @abstractmethod
+    def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], hidden_size: int) -> None:
+        """The controller's matrices, which act on [x, r, h] side by side, and its biases."""
+
+    @abstractmethod
+    def head(self, weight: Tensor, bias: Tensor | None) -> None:
+        """The part of the interface that steers one head."""
+
+    @abstractmethod
+    def readout(self, weight: Tensor, bias: Tensor | None) -> None:
+        """y = W_y h + W_r r."""
+
+
+class NTMRecipe(Recipe):
+    """NTM and NUTM: wide uniform controller without biases, Xavier heads of gain 1.4."""
+
+    def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], hidden_size: int) -> None:  # noqa: ARG002
+        """U(±5/√(inputs + hidden)), biases 0."""
+        bound = 5 / math.sqrt(sum(weight.shape[1] for weight in weights))
+        for weight in weights:
+            nn.init.uniform_(weight, -bound, bound)
+        for bias in biases:
+            nn.init.zeros_(bias)
+
+    def head(self, weight: Tensor, bias: Tensor | None) -> None:
+        """Xavier with gain 1.4, biases N(0, 0.01²)."""
+        self._xavier(weight, bias, gain=1.4)
+
+    def readout(self, weight: Tensor, bias: Tensor | None) -> None:
+        """Xavier, biases N(0, 0.01²)."""
+        self._xavier(weight, bias, gain=1.0)
+
+    def _xavier(self, weight: Tensor, bias: Tensor | None, gain: float) -> None:
+        nn.init.xavier_uniform_(weight, gain=gain)
+        if bias is not None:
+            nn.init.normal_(bias, std=0.01)
+
+
+class DNCRecipe(Recipe):
+    """DNC and its relatives: PyTorch's controller, small normal interface and read-out."""
+
+    def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], hidden_size: int) -> None:
+        """U(±1/√hidden) for weights and biases, as torch.nn's recurrent layers."""
+        bound = 1 / math.sqrt(hidden_size)
+        for parameter in (*weights, *biases):
+            nn.init.uniform_(parameter, -bound, bound)
+
+    def head(self, weight: Tensor, bias: Tensor | None) -> None:
+        """N(0, 0.1²), biases 0."""
+        nn.init.normal_(weight, std=0.1)
+        if bias is not None:
+            nn.init.zeros_(bias)
+
+    def readout(self, weight: Tensor, bias: Tensor | None) -> None:
+        """N(0, 0.1²), biases 0."""
+        self.head(weight, bias)

@@ -1,0 +1,74 @@
+"""What a memory is to a cell: it cuts its interface from one vector, and steps from state to state.
+
+Letters: ``B`` batch, ``R`` read heads, ``W`` word.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, Generic, Protocol, TypeVar
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from mnemon.errors import UserError
+from mnemon.initialisation import Recipe
+
+
+class MemoryState(Protocol):
+    """Every memory's state is a NamedTuple of tensors that holds at least what was last read."""
+
+    @property
+    def reads(self) -> Float[Tensor, "B R W"]:
+        """r_t, the read vectors."""
+        ...
+
+
+Interface = TypeVar("Interface")
+State = TypeVar("State", bound=Any)
+
+
+class Memory(nn.Module, ABC, Generic[Interface, State]):
+    """A slot memory. It has no weights of its own: the interface network steers it, so cells can share it."""
+
+    slots: int
+    word: int
+    reads: int
+    recipe: Recipe
+
+    @property
+    def read_size(self) -> int:
+        """Numbers read at a step, R·W: what the controller receives beside its input."""
+        return self.reads * self.word
+
+    @property
+    def interface_size(self) -> int:
+        """Length of the interface vector."""
+        return sum(self.head_sizes)
+
+    @property
+    @abstractmethod
+    def head_sizes(self) -> tuple[int, ...]:
+        """How the interface vector falls into heads: each gets its own initialisation, or its own programs."""
+
+    @abstractmethod
+    def init_state(self, batch: int, *, device: torch.device | None = None, dtype: torch.dtype | None = None) -> State:
+        """The state before the first step."""
+
+    @abstractmethod
+    def parse(self, vector: Float[Tensor, "B interface"]) -> Interface:
+        """Cut the vector into its named parts and bring each into its range."""
+
+    @abstractmethod
+    def forward(self, interface: Interface, state: State, write: bool = True) -> State:
+        """One step. With ``write=False`` the memory is read only: its content stays as it is."""
+
+    def extra_repr(self) -> str:
+        """The sizes, as torch.nn prints them."""
+        return f"slots={self.slots}, word={self.word}, reads={self.reads}"
+
+
+def check_sizes(**sizes: int) -> None:
+    """Refuse sizes below one, by name."""
+    for name, size in sizes.items():
+        if size < 1:
+            raise UserError(f"{name} must be at least 1, got {size}")
