@@ -1,6 +1,6 @@
 """Controllers: the network that sees the input and what was read, and steers the memory (thesis §3.1, §3.3).
 
-Letters: ``B`` batch, ``I`` input, ``Q`` numbers read (reads × word), ``H`` hidden, ``G`` gates × hidden.
+Letters: ``B`` batch, ``I`` input, ``C`` input and what was read, ``H`` hidden, ``G`` gates × hidden.
 
 A controller is made without knowing its memory, ``LSTMController(10, 100)``; the cell connects them, which widens the
 input by what is read. The weights are named as in torch.nn's cells and act on [x_t, r_{t−1}] and on h_{t−1}.
@@ -112,10 +112,10 @@ class Controller(nn.Module, ABC, Generic[State]):
         return self.state_type(**parts)  # type: ignore[return-value]  # state_type is the class's State
 
     @abstractmethod
-    def forward(self, inputs: Float[Tensor, "B I+Q"], state: State) -> State:
+    def forward(self, inputs: Float[Tensor, "B C"], state: State) -> State:
         """One step on [x_t, r_{t−1}]; the new state's ``hidden`` is the controller's output."""
 
-    def _from_input(self, inputs: Float[Tensor, "B I+Q"]) -> Float[Tensor, "B G"]:
+    def _from_input(self, inputs: Float[Tensor, "B C"]) -> Float[Tensor, "B G"]:
         # under autocast a product is in half precision; what is carried from step to step is not
         return F.linear(inputs, self.weight_ih, self.bias_ih).to(self.weight_ih.dtype)
 
@@ -134,7 +134,7 @@ class FeedForwardController(Controller[HiddenState]):
 
     recurrent = False
 
-    def forward(self, inputs: Float[Tensor, "B I+Q"], state: HiddenState) -> HiddenState:  # noqa: ARG002
+    def forward(self, inputs: Float[Tensor, "B C"], state: HiddenState) -> HiddenState:  # noqa: ARG002
         """One step; the previous state plays no part."""
         return HiddenState(torch.tanh(self._from_input(inputs)))
 
@@ -142,7 +142,7 @@ class FeedForwardController(Controller[HiddenState]):
 class ElmanController(Controller[HiddenState]):
     """h_t = tanh(W [x_t, r_{t−1}] + U h_{t−1} + b) (Elman, 1990)."""
 
-    def forward(self, inputs: Float[Tensor, "B I+Q"], state: HiddenState) -> HiddenState:
+    def forward(self, inputs: Float[Tensor, "B C"], state: HiddenState) -> HiddenState:
         """One step."""
         return HiddenState(torch.tanh(self._from_input(inputs) + self._from_hidden(state.hidden)))
 
@@ -152,7 +152,7 @@ class GRUController(Controller[HiddenState]):
 
     gates = 3
 
-    def forward(self, inputs: Float[Tensor, "B I+Q"], state: HiddenState) -> HiddenState:
+    def forward(self, inputs: Float[Tensor, "B C"], state: HiddenState) -> HiddenState:
         """One step."""
         reset_x, update_x, candidate_x = self._from_input(inputs).chunk(3, dim=1)
         reset_h, update_h, candidate_h = self._from_hidden(state.hidden).chunk(3, dim=1)
@@ -168,7 +168,7 @@ class LSTMController(Controller[LSTMState]):
     gates = 4
     state_type = LSTMState
 
-    def forward(self, inputs: Float[Tensor, "B I+Q"], state: LSTMState) -> LSTMState:
+    def forward(self, inputs: Float[Tensor, "B C"], state: LSTMState) -> LSTMState:
         """One step."""
         gates = self._from_input(inputs) + self._from_hidden(state.hidden)
         enter, forget, candidate, leave = gates.chunk(4, dim=1)
@@ -196,7 +196,7 @@ class LayerNormLSTMController(Controller[LSTMState]):
         nn.init.ones_(self.norm_gain)
         nn.init.zeros_(self.norm_bias)
 
-    def forward(self, inputs: Float[Tensor, "B I+Q"], state: LSTMState) -> LSTMState:
+    def forward(self, inputs: Float[Tensor, "B C"], state: LSTMState) -> LSTMState:
         """One step."""
         gates = (self._from_input(inputs) + self._from_hidden(state.hidden)).chunk(4, dim=1)
         enter, forget, candidate, leave = (self._normalise(gate, which) for which, gate in enumerate(gates))

@@ -6,7 +6,7 @@ Letters: ``T`` time, ``B`` batch, ``I`` input, ``O`` output.
 from typing import TypeVar
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
@@ -75,12 +75,7 @@ class MANN(nn.Module):
             state = self.cell.init_state(batch)
         elif (given := state.controller.hidden.shape[0]) != batch:
             raise UserError(f"expected a state for a batch of {batch}, got one for {given}")
-        active = None
-        if lengths is not None:
-            if lengths.shape != (batch,):
-                raise UserError(f"expected lengths of shape ({batch},), got {tuple(lengths.shape)}")
-            time = torch.arange(steps, device=inputs.device).unsqueeze(1)
-            active = time < lengths.to(inputs.device)  # T B
+        active = None if lengths is None else _active(lengths.to(inputs.device), steps, batch)
         features = []
         for step, at_step in enumerate(inputs.unbind(0)):
             row_active = None if active is None else active[step]
@@ -95,3 +90,12 @@ class MANN(nn.Module):
     def extra_repr(self) -> str:
         """What differs from the defaults."""
         return "batch_first=True" if self.batch_first else ""
+
+
+def _active(lengths: Int[Tensor, "B"], steps: int, batch: int) -> Bool[Tensor, "T B"]:
+    """Which rows still count at each step."""
+    if lengths.shape != (batch,):
+        raise UserError(f"expected lengths of shape ({batch},), got {tuple(lengths.shape)}")
+    if not torch.compiler.is_compiling() and not ((lengths >= 0) & (lengths <= steps)).all():
+        raise UserError(f"lengths must lie between 0 and {steps}, got {lengths.tolist()}")
+    return torch.arange(steps, device=lengths.device).unsqueeze(1) < lengths

@@ -132,8 +132,13 @@ def mix_read_modes(
 
 
 def least_used(used: Float[Tensor, "B N"], count: int) -> Float[Tensor, "B N"]:
-    """w^{lu}: 1 at the ``count`` least used slots, 0 elsewhere; ties go to the first slots. No gradient."""
-    order = torch.sort(used.detach(), dim=1, stable=True).indices[:, :count]
+    """w^{lu}: 1 at the ``count`` least used slots, 0 elsewhere. No gradient.
+
+    Slots that hold the same are read alike, so their usages tie but for rounding. A slope of 1e-4 over the slots
+    settles such ties in favour of the first, whatever the rounding.
+    """
+    slope = torch.linspace(0, 1e-4, used.shape[1], dtype=used.dtype, device=used.device)
+    order = torch.sort(used.detach() + slope, dim=1, stable=True).indices[:, :count]
     return torch.zeros_like(used).scatter(1, order, 1.0)
 
 

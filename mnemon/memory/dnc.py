@@ -124,9 +124,9 @@ class DNCMemory(Memory[DNCInterface, DNCState]):
         linked = self.slots if self.links else 0
         return DNCState(
             memory=fill(_START, self.slots, self.word),
-            usage=fill(0, self.slots),
-            links=fill(0, linked, linked),
-            precedence=fill(0, linked),
+            usage=fill(0.0, self.slots),
+            links=fill(0.0, linked, linked),
+            precedence=fill(0.0, linked),
             read_weights=fill(_START, self.reads, self.slots),
             write_weights=fill(_START, self.slots),
             reads=fill(_START, self.reads, self.word),

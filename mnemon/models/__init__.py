@@ -1,0 +1,1 @@
+"""Whole models: compositions of cells, baselines, and their catalogue."""

@@ -3,7 +3,7 @@
 Letters: ``T`` time, ``B`` batch, ``I`` input channels, ``O`` output channels.
 """
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -19,6 +19,7 @@ class Batch(NamedTuple):
     lengths: Int[Tensor, "B"] | None = None  # None: all rows are T steps long
 
 
+@runtime_checkable
 class Task(Protocol):
     """A task knows no model. It is an immutable description; all randomness comes through ``generator``."""
 

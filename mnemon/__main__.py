@@ -1,0 +1,5 @@
+"""``python -m mnemon`` is ``mnemon``."""
+
+from mnemon.cli import main
+
+main()

@@ -1,0 +1,71 @@
+"""The command line: ``mnemon demo``, ``mnemon list``, ``mnemon train``.
+
+Bad input gives one line on standard error that says what to write instead, and exit code 2.
+"""
+
+import contextlib
+import io
+import re
+import sys
+from typing import Annotated, NoReturn
+
+import tyro
+
+from mnemon.commands.demo import Demo
+from mnemon.commands.listing import List
+from mnemon.commands.train import Train
+from mnemon.errors import UserError
+
+Command = (
+    Annotated[Demo, tyro.conf.subcommand("demo")]
+    | Annotated[List, tyro.conf.subcommand("list")]
+    | Annotated[Train, tyro.conf.subcommand("train")]
+)
+
+
+def main() -> None:
+    """Run the command given on the command line."""
+    command = _parse()
+    from mnemon.training.interrupt import Interrupted
+
+    try:
+        command.run()
+    except UserError as error:
+        _fail(str(error), 2)
+    except Interrupted as stopped:
+        _fail(str(stopped), 130)
+
+
+def _parse() -> Demo | List | Train:
+    """tyro's answer, with its boxed complaints folded into one line."""
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            command: Demo | List | Train = tyro.cli(
+                Command,  # type: ignore[arg-type]
+                prog="mnemon",
+                config=(tyro.conf.OmitSubcommandPrefixes,),
+                description="Memory-augmented neural networks: train them, and see what they do.",
+            )
+    except SystemExit as ended:
+        if ended.code == 2:
+            _fail(_one_line(said.getvalue()), 2)
+        raise
+    return command
+
+
+def _one_line(box: str) -> str:
+    """The text of a box of several lines: its sections one after the other."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", box)
+    rows = [row.strip("│ ") for row in plain.splitlines() if not row.startswith(("╭", "╰"))]
+    sections = " ".join(rows).split("─")
+    return "; ".join(" ".join(section.split()) for section in sections if section.strip())
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    print(f"mnemon: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""``mnemon train``: one model on one task, in a folder of its own."""
+
+import dataclasses
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from mnemon.experiments.ntm_single import NTM
+from mnemon.models.catalogue import ModelConfig, build_model
+from mnemon.tasks.catalogue import find_task
+from mnemon.training.config import TrainConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class Train:
+    """Train a model on a task, test it on settings it has not seen, and keep all of it in a folder.
+
+    Sizes that are not given are the thesis's for the task. Stop with Ctrl-C and go on with --resume: the run then
+    ends as if it had never been stopped.
+
+    Example: mnemon train copy --model ntm --steps 5000
+    """
+
+    task: Annotated[str, tyro.conf.Positional]
+    """Name of the task (mnemon list tasks)."""
+    model: str = "ntm"
+    """Name of the model (mnemon list models)."""
+    steps: int = 5_000
+    """Batches to train on."""
+    seed: int = 0
+    """The same seed gives the same run."""
+    out: Path | None = None
+    """Folder of the run; runs/TASK-MODEL-SEED by default."""
+    resume: bool = False
+    """Go on from the last checkpoint in the folder."""
+    controller: str = "lstm"
+    """lstm, layer-norm-lstm, gru, elman or feed-forward."""
+    hidden: int | None = None
+    """Size of the controller."""
+    slots: int | None = None
+    """Slots of the memory."""
+    word: int | None = None
+    """Size of a slot."""
+    heads: int | None = None
+    """Read heads, and as many write heads where a memory has several."""
+    batch_size: int = 16
+    """Sequences in a batch."""
+    optimiser: Literal["rmsprop", "adam"] = "rmsprop"
+    """RMSProp as the thesis's NTM experiments, or Adam."""
+    learning_rate: float = 1e-4
+    """Step size."""
+    clip_value: float | None = 10.0
+    """Bound of each element of the gradient."""
+    clip_norm: float | None = None
+    """Bound of the norm of the whole gradient."""
+    log_every: int = 100
+    """Steps between two rows of the record."""
+    eval_every: int = 1_000
+    """Steps between two tests."""
+    eval_sequences: int = 64
+    """Sequences in each test; the thesis uses 1,000."""
+    checkpoint_every: int = 500
+    """Steps between two checkpoints."""
+    keep: int = 2
+    """Checkpoints to keep."""
+    tensorboard: bool = False
+    """Also write TensorBoard's files."""
+
+    def run(self) -> None:
+        """Train, then print the results as a table."""
+        entry = find_task(self.task)
+        model_config = self._model_config()
+        config = TrainConfig(
+            **{
+                field.name: getattr(self, field.name)
+                for field in dataclasses.fields(TrainConfig)
+                if hasattr(self, field.name)
+            }
+        )
+        from mnemon.training.loop import train  # accelerate takes a while to import
+        from mnemon.training.seeding import seed_everything
+
+        seed_everything(self.seed)
+        model = build_model(model_config, entry.train.input_size, entry.train.output_size)
+        out = self.out or Path("runs") / f"{self.task}-{self.model}-{self.seed}"
+        result = train(
+            model,
+            entry.train,
+            entry.tests,
+            config,
+            out,
+            resume=self.resume,
+            run={"task": self.task, "model": dataclasses.asdict(model_config)},
+            command=["mnemon", *sys.argv[1:]],
+        )
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(title=f"{self.model} on {self.task}, {result.parameters:,} parameters, seed {self.seed}")
+        table.add_column("test")
+        names = list(dict.fromkeys(name for metrics in result.metrics.values() for name in metrics))
+        for name in names:
+            table.add_column(name.replace("_", " "), justify="right")
+        for test, metrics in result.metrics.items():
+            table.add_row(test, *(f"{metrics[name]:.4g}" for name in names))
+        Console().print(table)
+        Console(stderr=True).print(f"kept in {out}", highlight=False)
+
+    def _model_config(self) -> ModelConfig:
+        given = {name: getattr(self, name) for name in ("hidden", "slots", "word", "heads")}
+        sizes = {name: size for name, size in given.items() if size is not None}
+        thesis = NTM[self.task]
+        return dataclasses.replace(thesis, name=self.model, controller=self.controller, **sizes)

@@ -1,0 +1,1 @@
+"""The settings of the thesis's experiments, one file per table."""

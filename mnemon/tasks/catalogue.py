@@ -1,0 +1,91 @@
+"""The tasks by name, with the settings of the thesis's appendix, table "Task settings (single tasks)"."""
+
+from dataclasses import dataclass
+
+from mnemon.errors import UserError, look_up
+from mnemon.tasks.associative_recall import AssociativeRecall
+from mnemon.tasks.base import Task
+from mnemon.tasks.copy import Copy
+from mnemon.tasks.ngrams import DynamicNGrams
+from mnemon.tasks.priority_sort import PrioritySort
+from mnemon.tasks.repeat_copy import RepeatCopy
+
+SINGLE_TASKS = "§7.4.1, appendix"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskEntry:
+    """A task to train on and the tests of what was learnt, by label; ``thesis_test`` is the thesis's own."""
+
+    summary: str
+    thesis: str
+    file: str
+    train: Task
+    tests: dict[str, Task]
+    thesis_test: str
+
+    def __post_init__(self) -> None:
+        if self.thesis_test not in self.tests:
+            labels = ", ".join(self.tests)
+            raise UserError(f"TaskEntry(thesis_test={self.thesis_test!r}): write one of its tests: {labels}")
+
+
+TASKS: dict[str, TaskEntry] = {
+    "copy": TaskEntry(
+        summary="Repeat a sequence of random items.",
+        thesis=SINGLE_TASKS,
+        file="mnemon/tasks/copy.py",
+        train=Copy(min_length=1, max_length=20),
+        tests={f"length {length}": Copy(min_length=length, max_length=length) for length in (20, 60, 120)},
+        thesis_test="length 120",
+    ),
+    "repeat-copy": TaskEntry(
+        summary="Repeat a sequence as often as asked, then say that it is over.",
+        thesis=SINGLE_TASKS,
+        file="mnemon/tasks/repeat_copy.py",
+        train=RepeatCopy(min_length=1, max_length=10, min_repeats=1, max_repeats=10),
+        tests={
+            "length 10-20, repeats 10-20": RepeatCopy(
+                min_length=10, max_length=20, min_repeats=10, max_repeats=20, count_range=(1, 10)
+            )
+        },
+        thesis_test="length 10-20, repeats 10-20",
+    ),
+    "associative-recall": TaskEntry(
+        summary="Given an item of a list, say which one came after it.",
+        thesis=SINGLE_TASKS,
+        file="mnemon/tasks/associative_recall.py",
+        train=AssociativeRecall(item_length=3, min_items=2, max_items=6),
+        tests={"items 6-20": AssociativeRecall(item_length=3, min_items=6, max_items=20)},
+        thesis_test="items 6-20",
+    ),
+    "ngrams": TaskEntry(
+        summary="Predict the next bit of a random 6-gram source from what it has shown so far.",
+        thesis=SINGLE_TASKS,
+        file="mnemon/tasks/ngrams.py",
+        train=DynamicNGrams(length=50),
+        tests={"length 200": DynamicNGrams(length=200)},
+        thesis_test="length 200",
+    ),
+    "priority-sort": TaskEntry(
+        summary="Give back items in the order of their priorities.",
+        thesis=SINGLE_TASKS,
+        file="mnemon/tasks/priority_sort.py",
+        train=PrioritySort(items=20, sorted_items=16),
+        tests={"sorted 20 of 20": PrioritySort(items=20, sorted_items=20)},
+        thesis_test="sorted 20 of 20",
+    ),
+    "long-copy": TaskEntry(
+        summary="Copy, trained on sequences twice as long.",
+        thesis=SINGLE_TASKS,
+        file="mnemon/tasks/copy.py",
+        train=Copy(min_length=1, max_length=40),
+        tests={"length 200": Copy(min_length=200, max_length=200)},
+        thesis_test="length 200",
+    ),
+}
+
+
+def find_task(name: str) -> TaskEntry:
+    """The entry of that name."""
+    return look_up(TASKS, name, "task")

@@ -1,0 +1,35 @@
+"""Drawing a batch from its seed, and asking a model for its answer to one.
+
+Letters: ``T`` time, ``B`` batch, ``O`` output channels.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from mnemon.tasks.base import Batch, Task
+from mnemon.training.seeding import generator_from
+
+
+def draw(task: Task, batch_size: int, seed: int, device: torch.device, part: int = 0, parts: int = 1) -> Batch:
+    """The batch of a seed on a device; with several parts, every ``parts``-th sequence from ``part`` on.
+
+    All processes draw the whole batch and keep their part of it, so that it does not depend on their number.
+    """
+    inputs, targets, mask, lengths = task.sample(batch_size, generator_from(seed))
+    if parts > 1:
+        rows = slice(part, None, parts)
+        inputs, targets, mask = inputs[:, rows], targets[:, rows], mask[:, rows]
+        lengths = None if lengths is None else lengths[rows]
+    return Batch(
+        inputs.to(device),
+        targets.to(device),
+        mask.to(device),
+        None if lengths is None else lengths.to(device),
+    )
+
+
+def answer(model: nn.Module, batch: Batch) -> Float[Tensor, "T B O"]:
+    """What a model is to the loop: ``output, state = model(inputs, lengths=lengths)``, the output being logits."""
+    output, _state = model(batch.inputs, lengths=batch.lengths)
+    return output  # type: ignore[no-any-return]  # torch types a module's call as Any

@@ -1,0 +1,85 @@
+"""What a training run is told: how long, how fast, and what to write down."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any, get_args, get_type_hints
+
+from mnemon.errors import UserError
+
+OPTIMISERS = ("rmsprop", "adam")
+
+# Above this a seed no longer fits every generator that it has to start.
+LARGEST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """Settings of a run; the defaults are those of the NTM family (RMSProp, value clip 10)."""
+
+    steps: int = 10_000
+    batch_size: int = 16
+    seed: int = 0
+    optimiser: str = "rmsprop"
+    learning_rate: float = 1e-4
+    rmsprop_alpha: float = 0.95
+    rmsprop_momentum: float = 0.9
+    clip_value: float | None = 10.0  # each element of each gradient; None: leave it
+    clip_norm: float | None = None  # all gradients as one vector, after clip_value; None: leave it
+    log_every: int = 100
+    eval_every: int = 1_000
+    eval_sequences: int = 1_000
+    checkpoint_every: int = 1_000
+    keep: int = 2  # checkpoints left in the folder
+    tensorboard: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch_size", "log_every", "eval_every", "eval_sequences", "checkpoint_every", "keep"):
+            _require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number of at least 1")
+        _require(0 <= self.seed <= LARGEST_SEED, "seed", self.seed, f"a whole number from 0 to {LARGEST_SEED}")
+        _require(self.optimiser in OPTIMISERS, "optimiser", self.optimiser, " or ".join(map(repr, OPTIMISERS)))
+        _require(_positive(self.learning_rate), "learning_rate", self.learning_rate, "a number above 0, such as 1e-4")
+        for name in ("rmsprop_alpha", "rmsprop_momentum"):
+            _require(0 <= getattr(self, name) < 1, name, getattr(self, name), "a number from 0 to below 1")
+        for name in ("clip_value", "clip_norm"):
+            value = getattr(self, name)
+            _require(value is None or _positive(value), name, value, "a number above 0, or None for no clipping")
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields by name, fit for a JSON file."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> "TrainConfig":
+        """The inverse of :meth:`to_json`; every field must be there, so that a default changed later changes no run."""
+        names = [field.name for field in dataclasses.fields(cls)]
+        for name in document:
+            if name not in names:
+                raise UserError(f"training has no setting {name!r}: choose from {', '.join(names)}")
+        hints = get_type_hints(cls)
+        values: dict[str, Any] = {}
+        for name in names:
+            if name not in document:
+                raise UserError(f"training setting {name!r} is missing: write all of {', '.join(names)}")
+            values[name] = _typed(name, document[name], get_args(hints[name]) or (hints[name],))
+        return cls(**values)
+
+
+def _require(condition: bool, name: str, value: object, wanted: str) -> None:
+    if not condition:
+        raise UserError(f"training setting {name!r} is {value!r}: write {wanted}")
+
+
+def _positive(value: float) -> bool:
+    return 0 < value < math.inf
+
+
+def _typed(name: str, value: Any, kinds: tuple[Any, ...]) -> Any:
+    """``value`` if it has one of the kinds a field allows; JSON writes 1.0 as 1, so whole numbers serve as floats."""
+    if value is None and type(None) in kinds:
+        return None
+    if float in kinds and type(value) in (int, float):
+        return float(value)
+    wanted = " or ".join("null" if kind is type(None) else kind.__name__ for kind in kinds)
+    _require(type(value) in kinds, name, value, f"a value of type {wanted}")
+    return value

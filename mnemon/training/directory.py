@@ -1,0 +1,88 @@
+"""The folder of a run, and who may write to it.
+
+run.json                      format, and the config that the run was started with
+records.jsonl                 what was measured (:mod:`mnemon.training.record`)
+checkpoints/step-*.safetensors
+summary.json                  written when the run is complete
+tensorboard/                  where asked for
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mnemon.errors import UserError
+from mnemon.training.files import PARTIAL, read_json, write_json
+
+FORMAT = "mnemon run"
+VERSION = 1
+EXTENDABLE = "training.steps"  # the one setting that may grow when a run is resumed
+
+
+class RunDirectory:
+    """Names of the files in a run's folder. Making one touches nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.run = path / "run.json"
+        self.records = path / "records.jsonl"
+        self.checkpoints = path / "checkpoints"
+        self.summary = path / "summary.json"
+        self.tensorboard = path / "tensorboard"
+
+    def check_free(self) -> None:
+        """Refuse a folder in which there is anything, so that a new run overwrites nothing."""
+        if self.path.exists() and not self.path.is_dir():
+            raise UserError(f"{self.path} is a file: choose a folder for the run")
+        if self.path.exists() and any(not entry.name.endswith(PARTIAL) for entry in self.path.iterdir()):
+            raise UserError(f"{self.path} is not empty: resume the run in it, or choose another folder")
+
+    def check_resumable(self, config: Mapping[str, Any]) -> None:
+        """Refuse a folder in which no run with the same config was started."""
+        if not self.run.exists():
+            raise UserError(f"there is no run to resume in {self.path}: start one there without resuming")
+        refuse_differences(self.run, self.config(), config)
+
+    def claim(self, config: Mapping[str, Any]) -> None:
+        """Make the folder this run's own; call it when nothing can be refused any more.
+
+        ``run.json`` comes first: a run killed right here must be found to be one.
+        """
+        document = {"format": FORMAT, "version": VERSION, "config": dict(config)}
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            write_json(self.run, document)
+            self.checkpoints.mkdir(exist_ok=True)
+        except OSError as error:
+            raise UserError(f"cannot make the folder {self.path}: {error.strerror or error}") from error
+
+    def config(self) -> dict[str, Any]:
+        """The config that the run was started with, for whoever wants to build its model again."""
+        document = read_json(self.run)
+        if document.get("format") != FORMAT or not isinstance(document.get("config"), dict):
+            raise UserError(f"{self.run} does not describe a mnemon run")
+        if document.get("version") != VERSION:
+            raise UserError(f"{self.run} has version {document.get('version')}; this mnemon reads version {VERSION}")
+        return dict(document["config"])
+
+
+def refuse_differences(source: Path, stored: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+    """Refuse a config that is not the one in a file of the run; only the number of steps may grow."""
+    for field, before, now in _differences(stored, json.loads(json.dumps(config))):
+        if field != EXTENDABLE:
+            raise UserError(
+                f"{source} has {field} {json.dumps(before)}, not {json.dumps(now)}:"
+                " give the same value to resume, or choose another folder"
+            )
+        if now < before:
+            raise UserError(f"{source} has {field} {before}, not {now}: ask for {before} or more to resume")
+
+
+def _differences(before: Any, now: Any, field: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """The dotted names of the fields that differ, each with both its values."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for name in [*before, *(name for name in now if name not in before)]:
+            yield from _differences(before.get(name), now.get(name), f"{field}.{name}" if field else name)
+    elif before != now:
+        yield field, before, now

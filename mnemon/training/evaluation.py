@@ -1,0 +1,53 @@
+"""Measuring a model on held-out settings, without leaving a trace in its training."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from mnemon.tasks.base import Task
+from mnemon.training.batches import answer, draw
+from mnemon.training.seeding import batch_seed, seed_noise
+
+# Sequences that go through the model together: enough to be fast, and a thousand long ones still fit in memory.
+LARGEST_BATCH = 64
+
+
+class Evaluation(NamedTuple):
+    """Means over the sequences of a held-out set."""
+
+    loss: float
+    metrics: dict[str, float]
+
+
+def evaluate(model: nn.Module, task: Task, *, name: str, sequences: int, seed: int) -> Evaluation:
+    """The same ``sequences`` sequences at every call with the same name and seed, whatever the model."""
+    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
+    stream = f"eval {name}"
+    losses = 0.0
+    sums: defaultdict[str, float] = defaultdict(float)
+    with torch.no_grad(), _eval_mode(model):
+        for number, start in enumerate(range(0, sequences, LARGEST_BATCH)):
+            rows = min(LARGEST_BATCH, sequences - start)
+            batch = draw(task, rows, batch_seed(seed, stream, number), device)
+            seed_noise(seed, stream, number)
+            output = answer(model, batch)
+            losses += rows * task.loss(output, batch).item()
+            for metric, value in task.metrics(output, batch).items():
+                sums[metric] += rows * value
+    return Evaluation(losses / sequences, {metric: total / sequences for metric, total in sums.items()})
+
+
+@contextmanager
+def _eval_mode(model: nn.Module) -> Iterator[None]:
+    """Evaluation mode for a while; each part goes back to its own, as some may be frozen during training."""
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training

@@ -1,0 +1,240 @@
+"""The training loop.
+
+A run that was killed, interrupted or stopped, and then resumed, ends with the records and the weights of one that ran
+through: every step depends on the weights, the optimiser's memory and the step's number alone, and what the next row of
+the records has gathered so far is part of each checkpoint.
+"""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from torch import Tensor, nn
+
+from mnemon.tasks.base import Batch, Task
+from mnemon.training import checkpoint
+from mnemon.training.batches import answer, draw
+from mnemon.training.board import TensorBoard
+from mnemon.training.config import TrainConfig
+from mnemon.training.directory import RunDirectory, refuse_differences
+from mnemon.training.evaluation import evaluate
+from mnemon.training.files import write_atomically
+from mnemon.training.health import TrainingStopped, offender, spoilt_parameter
+from mnemon.training.interrupt import Interrupted, StopRequest
+from mnemon.training.journal import Journal
+from mnemon.training.optimiser import clip, gradient_norm, make_optimiser
+from mnemon.training.processes import make_accelerator, mean_over_processes
+from mnemon.training.progress import Progress, SilentProgress, make_progress
+from mnemon.training.record import Record, keep_records, read_records
+from mnemon.training.seeding import batch_seed, seed_noise
+from mnemon.training.summary import TrainResult, final_rows, write_summary
+
+
+def train(
+    model: nn.Module,
+    task: Task,
+    tests: Mapping[str, Task],
+    config: TrainConfig,
+    out: Path,
+    *,
+    resume: bool = False,
+    run: Mapping[str, Any] | None = None,
+    command: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> TrainResult:
+    """Train ``model`` on ``task``, measure it on ``tests``, and keep all of it in the folder ``out``.
+
+    ``run`` is what the caller needs to build model and tasks again, as JSON; it is kept with the run, and a resumed run
+    must come with the same. ``command`` is for people: how to repeat the run. Raises :class:`Interrupted` after Ctrl-C
+    and :class:`TrainingStopped` at a number that is not finite.
+    """
+    training = _Training(model, task, tests, config, out, run or {})
+    training.open(resume)
+    first, began = training.done, time.perf_counter()
+    training.go(make_progress() if progress is None else progress)
+    loss, metrics = final_rows(read_records(training.directory.records), config.steps)
+    result = TrainResult(
+        steps=config.steps,
+        loss=loss,
+        metrics=metrics,
+        parameters=sum(parameter.numel() for parameter in training.parameters),
+        checkpoint=training.directory.checkpoints / checkpoint.file_name(config.steps),
+    )
+    if training.is_main and not training.directory.summary.exists():
+        write_summary(
+            training.directory.summary,
+            config=training.described,
+            result=result,
+            seconds=time.perf_counter() - began,
+            resumed_from=first,
+            command=command,
+        )
+    return result
+
+
+class _Step(NamedTuple):
+    """What a step leaves behind for the records."""
+
+    number: int
+    batch: Batch
+    output: Tensor
+    loss: float
+    stopping: bool  # a signal came, to this process or to another
+
+
+class _Training:
+    """A run between its first step and its last."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        task: Task,
+        tests: Mapping[str, Task],
+        config: TrainConfig,
+        out: Path,
+        run: Mapping[str, Any],
+    ) -> None:
+        self.accelerator = make_accelerator(config.batch_size)
+        self.is_main = self.accelerator.is_main_process  # the one process that writes
+        self.model = model.to(self.accelerator.device)
+        self.task = task
+        self.tests = tests
+        self.config = config
+        self.directory = RunDirectory(out)
+        self.described = {"training": config.to_json(), "tests": list(tests), "run": dict(run)}
+        self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        self.optimiser = make_optimiser(config, self.parameters)
+        self.done = 0
+        self.saved: Path | None = None  # the last checkpoint
+        # Since the last row of the records:
+        self.loss_sum = 0.0
+        self.loss_steps = 0
+
+    def open(self, resume: bool) -> None:
+        """Take the folder, or refuse it and leave everything as it was."""
+        with self.accelerator.main_process_first():
+            if self.is_main and resume:
+                self.directory.check_resumable(self.described)
+            elif self.is_main:
+                self.directory.check_free()
+            if resume:
+                self._restore()
+            if self.is_main:
+                self.directory.claim(self.described)
+                if self.done < self.config.steps:
+                    self.directory.summary.unlink(missing_ok=True)  # of the run that is being extended
+                if self.done:
+                    keep_records(self.directory.records, self._stays)
+                else:
+                    write_atomically(self.directory.records, b"")
+
+    def go(self, progress: Progress) -> None:
+        """Take all steps that are left."""
+        if self.done == self.config.steps:
+            return
+        self.model.train()
+        self.wrapped = self.accelerator.prepare(self.model)
+        with StopRequest() as stop, self._journal(progress) as journal:
+            for number in range(self.done + 1, self.config.steps + 1):
+                step = self._take_step(number, stop)
+                journal.step(number, step.loss)
+                self._measure(step, journal)
+                last = number == self.config.steps
+                if last or step.stopping or number % self.config.checkpoint_every == 0:
+                    self._save(number, journal)
+                if step.stopping and not last:
+                    raise Interrupted(
+                        f"interrupted at step {number} of {self.config.steps}: saved {self.saved};"
+                        " run the same command with --resume to go on"
+                    )
+        self.accelerator.wait_for_everyone()  # before any process reads what the main one wrote
+
+    def _take_step(self, number: int, stop: StopRequest) -> _Step:
+        """Batch, answer, loss, gradients, and a step of the optimiser if all of these are finite."""
+        rank, ranks = self.accelerator.process_index, self.accelerator.num_processes
+        seed = batch_seed(self.config.seed, "train", number)
+        batch = draw(self.task, self.config.batch_size, seed, self.accelerator.device, rank, ranks)
+        seed_noise(self.config.seed, f"train {rank}", number)
+        self.optimiser.zero_grad()
+        output = answer(self.wrapped, batch)
+        loss = self.task.loss(output, batch)
+        self.accelerator.backward(loss)
+        values = [loss.item(), gradient_norm(self.parameters).item(), float(stop.wanted)]
+        mean_loss, mean_norm, stopping = mean_over_processes(self.accelerator, values)
+        if not (math.isfinite(mean_loss) and math.isfinite(mean_norm)):
+            raise TrainingStopped(number, seed, offender(self.model, batch, output, loss), self.saved)
+        clip(self.config, self.parameters)
+        self.optimiser.step()
+        self.loss_sum += mean_loss
+        self.loss_steps += 1
+        return _Step(number, batch, output.detach(), mean_loss, stopping > 0)
+
+    def _measure(self, step: _Step, journal: Journal) -> None:
+        """Add the rows that are due. Those of the last step are in any case, but begin no new sum when not due."""
+        last = step.number == self.config.steps
+        due = step.number % self.config.log_every == 0
+        if due or last:
+            metrics = self.task.metrics(step.output, step.batch)
+            means = mean_over_processes(self.accelerator, list(metrics.values()))
+            loss = self.loss_sum / self.loss_steps
+            journal.add(
+                Record(kind="train", step=step.number, loss=loss, metrics=dict(zip(metrics, means, strict=True)))
+            )
+        if due:
+            self.loss_sum, self.loss_steps = 0.0, 0
+        if last or step.number % self.config.eval_every == 0:
+            for name, test in self.tests.items():
+                loss, metrics = evaluate(
+                    self.model, test, name=name, sequences=self.config.eval_sequences, seed=self.config.seed
+                )
+                journal.add(Record(kind="eval", step=step.number, test=name, loss=loss, metrics=metrics))
+
+    def _save(self, number: int, journal: Journal) -> None:
+        """Write a checkpoint, after making sure that it is a good one."""
+        spoilt = spoilt_parameter(self.model)
+        if spoilt is not None:
+            raise TrainingStopped(number, batch_seed(self.config.seed, "train", number), spoilt, self.saved)
+        journal.reach_disk()  # a checkpoint must never be newer than the rows it follows
+        self.saved = self.directory.checkpoints / checkpoint.file_name(number)
+        if self.is_main:
+            checkpoint.save(
+                self.directory.checkpoints,
+                step=number,
+                model=self.model,
+                optimiser=self.optimiser,
+                config=self.described,
+                loss_sum=self.loss_sum,
+                loss_steps=self.loss_steps,
+                keep=self.config.keep,
+            )
+
+    def _restore(self) -> None:
+        """Go back to the newest checkpoint; a run killed before its first one begins again."""
+        path = checkpoint.latest(self.directory.checkpoints)
+        if path is None:
+            return
+        loaded = checkpoint.load(path)
+        refuse_differences(path, loaded.config, self.described)
+        read_records(self.directory.records)  # refuses a damaged file before anything is written
+        checkpoint.restore_model(loaded, self.model)
+        checkpoint.restore_optimiser(loaded, self.optimiser)
+        self.done, self.saved = loaded.step, path
+        self.loss_sum, self.loss_steps = loaded.loss_sum, loaded.loss_steps
+
+    def _stays(self, record: Record) -> bool:
+        """Whether a row is one that an uninterrupted run would have written up to the checkpoint.
+
+        The last row of a run that is being extended may not be.
+        """
+        every = self.config.log_every if record.kind == "train" else self.config.eval_every
+        return record.step <= self.done and (record.step % every == 0 or record.step == self.config.steps)
+
+    def _journal(self, progress: Progress) -> Journal:
+        """Only the main process tells anything."""
+        if not self.is_main:
+            return Journal(SilentProgress(), None, None)
+        board = TensorBoard(self.directory.tensorboard, self.done + 1) if self.config.tensorboard else None
+        progress.start(self.done, self.config.steps)
+        return Journal(progress, self.directory.records, board)

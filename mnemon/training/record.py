@@ -1,0 +1,110 @@
+"""Records: what a run measured, one JSON object a line.
+
+There are no times in them, so that the same seed gives the same bytes. A row is
+
+    {"kind": "train", "step": 100, "loss": 0.69, "metrics": {"bit errors": 31.5}}
+    {"kind": "eval", "step": 100, "test": "length 40", "loss": 0.7, "metrics": {"bit errors": 160.2}}
+
+where a value that is not finite is written as ``null``, because JSON has no other word for it.
+"""
+
+import json
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from mnemon.errors import UserError
+from mnemon.training.files import write_atomically
+
+Kind = Literal["train", "eval"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One row. For ``train``, the loss is the mean over the steps since the row before."""
+
+    kind: Kind
+    step: int
+    loss: float
+    metrics: dict[str, float]
+    test: str | None = None  # which held-out setting; only for ``eval``
+
+    def to_line(self) -> bytes:
+        """The row as it stands in the file."""
+        row: dict[str, Any] = {"kind": self.kind, "step": self.step}
+        if self.test is not None:
+            row["test"] = self.test
+        row["loss"] = json_number(self.loss)
+        row["metrics"] = {name: json_number(value) for name, value in self.metrics.items()}
+        return (json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n").encode()
+
+
+class RecordWriter:
+    """Appends rows; each reaches the file before the next step starts."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = path.open("ab")
+
+    def add(self, record: Record) -> None:
+        """Append one row."""
+        try:
+            self._file.write(record.to_line())
+            self._file.flush()
+        except OSError as error:
+            raise UserError(f"cannot write {self._path}: {error.strerror or error}") from error
+
+    def reach_disk(self) -> None:
+        """Make all rows so far survive a power cut."""
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """No row will follow."""
+        self._file.close()
+
+
+def read_records(path: Path) -> list[Record]:
+    """All whole rows of a file; a last line without its end is one that was being written, and is left out."""
+    return [_parse(path, number, line) for number, line in enumerate(_lines(path), start=1)]
+
+
+def keep_records(path: Path, wanted: Callable[[Record], bool]) -> None:
+    """Rewrite a file with only the rows that are wanted, each as it was."""
+    lines = _lines(path)
+    kept = [line for number, line in enumerate(lines, start=1) if wanted(_parse(path, number, line))]
+    write_atomically(path, b"".join(kept))
+
+
+def _lines(path: Path) -> list[bytes]:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+    return [line + b"\n" for line in data.split(b"\n")[:-1]]
+
+
+def _parse(path: Path, number: int, line: bytes) -> Record:
+    try:
+        row = json.loads(line)
+        record = Record(
+            kind={"train": "train", "eval": "eval"}[row["kind"]],  # type: ignore[arg-type]
+            step=int(row["step"]),
+            loss=_number(row["loss"]),
+            metrics={name: _number(value) for name, value in row["metrics"].items()},
+            test=row.get("test"),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{path} line {number} is not a record of a run: {line[:60]!r}") from error
+    return record
+
+
+def json_number(value: float) -> float | None:
+    """The value, or None for what JSON has no word for."""
+    return value if math.isfinite(value) else None
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)

@@ -1,0 +1,168 @@
+"""What every task promises, whichever it is."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+import torch
+from torch import Tensor
+
+from mnemon.tasks import (
+    TASKS,
+    AssociativeRecall,
+    Batch,
+    Copy,
+    DynamicNGrams,
+    PrioritySort,
+    RepeatCopy,
+    Task,
+)
+
+SMALLEST: dict[str, Task] = {
+    "copy of one": Copy(bits=1, min_length=1, max_length=1),
+    "one repeat": RepeatCopy(bits=1, min_length=1, max_length=1, min_repeats=1, max_repeats=1, count_range=(1, 1)),
+    "two items": AssociativeRecall(bits=1, item_length=1, min_items=2, max_items=2),
+    "one prediction": DynamicNGrams(order=2, length=2),
+    "one item": PrioritySort(bits=1, items=1, sorted_items=1),
+}
+EVERY = {
+    **SMALLEST,
+    **{f"{name}, training": entry.train for name, entry in TASKS.items()},
+    **{f"{name}, {label}": test for name, entry in TASKS.items() for label, test in entry.tests.items()},
+}
+every_task = pytest.mark.parametrize("task", EVERY.values(), ids=EVERY.keys())
+
+
+def draw(task: Task, seed: int = 0, batch_size: int = 3) -> Batch:
+    return task.sample(batch_size, torch.Generator().manual_seed(seed))
+
+
+def same(first: Batch, second: Batch) -> bool:
+    return all(torch.equal(one, other) for one, other in zip(first[:3], second[:3], strict=True))
+
+
+def certain(targets: Tensor) -> Tensor:
+    return 20 * (2 * targets - 1)
+
+
+@pytest.fixture
+def double_by_default() -> Iterator[None]:
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@every_task
+def test_shapes_follow_the_sizes(task: Task) -> None:
+    assert isinstance(task, Task)
+    batch = draw(task)
+    steps = len(batch.inputs)
+    assert batch.inputs.shape == (steps, 3, task.input_size)
+    assert batch.targets.shape == (steps, 3, task.output_size)
+    assert batch.mask.shape == (steps, 3)
+    assert batch.lengths is None
+
+
+@every_task
+def test_something_is_asked_of_every_row(task: Task) -> None:
+    batch = draw(task)
+    assert set(batch.mask.flatten().tolist()) <= {0.0, 1.0}
+    assert bool((batch.mask.sum(0) > 0).all())
+    assert set(batch.targets.flatten().tolist()) <= {0.0, 1.0}
+
+
+@every_task
+def test_a_batch_depends_on_its_generator_only(task: Task) -> None:
+    torch.manual_seed(1)
+    first = draw(task, seed=7, batch_size=16)
+    torch.manual_seed(2)
+    torch.rand(5)
+    assert same(first, draw(task, seed=7, batch_size=16))
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_generator_moves_on(name: str) -> None:
+    generator = torch.Generator().manual_seed(7)
+    task = TASKS[name].train
+    batches = [task.sample(4, generator).inputs for _ in range(4)]
+    assert any(batch.shape != batches[0].shape or not torch.equal(batch, batches[0]) for batch in batches[1:])
+
+
+@every_task
+def test_sampling_leaves_global_randomness_alone(task: Task) -> None:
+    before, python_before = torch.get_rng_state(), random.getstate()
+    draw(task)
+    assert torch.equal(before, torch.get_rng_state())
+    assert python_before == random.getstate()
+
+
+@every_task
+@pytest.mark.usefixtures("double_by_default")
+def test_a_batch_is_float32_whatever_the_default(task: Task) -> None:
+    batch = draw(task)
+    assert {batch.inputs.dtype, batch.targets.dtype, batch.mask.dtype} == {torch.float32}
+
+
+@every_task
+def test_perfect_answers(task: Task) -> None:
+    batch = draw(task)
+    metrics = task.metrics(certain(batch.targets), batch)
+    assert (metrics["bit_errors"], metrics["bit_accuracy"]) == (0.0, 1.0)
+    assert float(task.loss(certain(batch.targets), batch)) < 1e-6
+
+
+@every_task
+def test_inverted_answers(task: Task) -> None:
+    batch = draw(task)
+    metrics = task.metrics(-certain(batch.targets), batch)
+    asked = float(batch.mask[:, 0].sum()) * task.output_size
+    assert (metrics["bit_errors"], metrics["bit_accuracy"]) == (asked, 0.0)
+    assert float(task.loss(-certain(batch.targets), batch)) == pytest.approx(20.0)
+
+
+@every_task
+def test_one_wrong_bit(task: Task) -> None:
+    batch = draw(task)
+    output = certain(batch.targets)
+    output[-1, 0, 0] *= -1
+    assert task.metrics(output, batch)["bit_errors"] == pytest.approx(1 / 3)
+
+
+@every_task
+def test_steps_that_ask_nothing_do_not_count(task: Task) -> None:
+    batch = draw(task)
+    output = torch.randn(batch.targets.shape, generator=torch.Generator().manual_seed(1))
+    disturbed = torch.where(batch.mask.unsqueeze(-1) > 0, output, -100 * output)
+    assert torch.equal(task.loss(output, batch), task.loss(disturbed, batch))
+    assert task.metrics(output, batch) == task.metrics(disturbed, batch)
+
+
+@every_task
+@pytest.mark.parametrize("size", [1e4, -1e4])
+def test_huge_logits_stay_finite(task: Task, size: float) -> None:
+    batch = draw(task)
+    output = torch.full_like(batch.targets, size, requires_grad=True)
+    loss = task.loss(output, batch)
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert output.grad is not None
+    assert bool(loss.isfinite())
+    assert bool(output.grad.isfinite().all())
+    assert all(abs(value) < float("inf") for value in task.metrics(output.detach(), batch).values())
+
+
+@every_task
+def test_rendering_draws_every_channel(task: Task) -> None:
+    batch = draw(task)
+    lines = task.render(batch, 2, batch.targets).splitlines()
+    assert len(lines) == 1 + task.input_size + 2 * task.output_size + 1
+    assert lines[0].count("▲") == int(batch.mask[:, 2].sum())
+
+
+@every_task
+def test_settings_are_immutable_and_named(task: Task) -> None:
+    first = fields(task)[0].name  # type: ignore[arg-type]
+    with pytest.raises(FrozenInstanceError):
+        setattr(task, first, 1)
+    with pytest.raises(TypeError):
+        type(task)(3)  # type: ignore[call-arg]

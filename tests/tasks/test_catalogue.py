@@ -1,0 +1,93 @@
+from pathlib import Path
+
+import pytest
+
+import mnemon
+from mnemon.errors import UserError
+from mnemon.tasks import (
+    TASKS,
+    AssociativeRecall,
+    Copy,
+    DynamicNGrams,
+    PrioritySort,
+    RepeatCopy,
+    Task,
+    TaskEntry,
+    find_task,
+)
+
+THESIS: dict[str, tuple[Task, str, Task]] = {
+    "copy": (
+        Copy(bits=8, min_length=1, max_length=20),
+        "length 120",
+        Copy(bits=8, min_length=120, max_length=120),
+    ),
+    "repeat-copy": (
+        RepeatCopy(bits=8, min_length=1, max_length=10, min_repeats=1, max_repeats=10, count_range=(1, 10)),
+        "length 10-20, repeats 10-20",
+        RepeatCopy(bits=8, min_length=10, max_length=20, min_repeats=10, max_repeats=20, count_range=(1, 10)),
+    ),
+    "associative-recall": (
+        AssociativeRecall(bits=6, item_length=3, min_items=2, max_items=6),
+        "items 6-20",
+        AssociativeRecall(bits=6, item_length=3, min_items=6, max_items=20),
+    ),
+    "ngrams": (DynamicNGrams(order=6, length=50), "length 200", DynamicNGrams(order=6, length=200)),
+    "priority-sort": (
+        PrioritySort(bits=8, items=20, sorted_items=16),
+        "sorted 20 of 20",
+        PrioritySort(bits=8, items=20, sorted_items=20),
+    ),
+    "long-copy": (
+        Copy(bits=8, min_length=1, max_length=40),
+        "length 200",
+        Copy(bits=8, min_length=200, max_length=200),
+    ),
+}
+
+
+def test_the_settings_are_those_of_the_thesis() -> None:
+    found = {name: (entry.train, entry.thesis_test, entry.tests[entry.thesis_test]) for name, entry in TASKS.items()}
+    assert found == THESIS
+
+
+def test_copy_is_also_tested_nearer_to_training() -> None:
+    assert list(TASKS["copy"].tests) == ["length 20", "length 60", "length 120"]
+    assert TASKS["copy"].tests["length 60"] == Copy(min_length=60, max_length=60)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_training_and_tests_have_the_same_channels(name: str) -> None:
+    entry = TASKS[name]
+    sizes = {(task.input_size, task.output_size) for task in (entry.train, *entry.tests.values())}
+    assert len(sizes) == 1
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_an_entry_points_to_its_file(name: str) -> None:
+    entry = find_task(name)
+    assert entry is TASKS[name]
+    root = Path(mnemon.__file__).parent.parent
+    assert f"class {type(entry.train).__name__}" in (root / entry.file).read_text(encoding="utf-8")
+    assert entry.thesis.startswith("§7.4.1")
+    assert entry.summary.endswith(".")
+
+
+def test_a_near_miss_is_put_right() -> None:
+    with pytest.raises(UserError) as caught:
+        find_task("asociative_recall")
+    assert str(caught.value) == (
+        "no task is called 'asociative_recall': did you mean 'associative-recall'? write one of "
+        "copy, repeat-copy, associative-recall, ngrams, priority-sort, long-copy"
+    )
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(UserError, match=r"^no task is called 'zzz': write one of copy, repeat-copy, .*$"):
+        find_task("zzz")
+
+
+def test_the_test_of_the_thesis_must_be_among_the_tests() -> None:
+    task = Copy()
+    with pytest.raises(UserError, match=r"^TaskEntry\(thesis_test='b'\): write one of its tests: a$"):
+        TaskEntry(summary="", thesis="", file="", train=task, tests={"a": task}, thesis_test="b")
