@@ -42,7 +42,7 @@ def _parse() -> Demo | List | Train:
     try:
         with contextlib.redirect_stderr(said):
             command: Demo | List | Train = tyro.cli(
-                Command,  # type: ignore[arg-type]
+                Command,
                 prog="mnemon",
                 config=(tyro.conf.OmitSubcommandPrefixes,),
                 description="Memory-augmented neural networks: train them, and see what they do.",

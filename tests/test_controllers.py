@@ -214,10 +214,10 @@ def test_starts_from_what_it_learned(make: Make) -> None:
 
 
 def test_a_learned_state_begins_small() -> None:
-    controller = LSTMController(1, 4000, learned_state=True, dtype=torch.float32)
+    controller = LSTMController(1, 1000, learned_state=True)
     for part in controller.initial_state.values():
-        assert abs(part.std().item() - 0.05) < 0.003
-        assert abs(part.mean().item()) < 0.003
+        assert abs(part.std().item() - 0.05) < 0.005
+        assert abs(part.mean().item()) < 0.006
 
 
 @every_controller

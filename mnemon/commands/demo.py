@@ -56,6 +56,7 @@ class Demo:
     def _train(self, config: ModelConfig, out: Path) -> dict[str, dict[str, float]]:
         from mnemon.training.loop import train  # accelerate takes a while to import
 
+        torch.set_num_threads(1)  # the tensors are small: two threads would wait for each other
         seed_everything(self.seed)
         model = build_model(config, TASK.input_size, TASK.output_size)
         training = dataclasses.replace(TRAINING, seed=self.seed)

@@ -75,3 +75,16 @@ def test_same_set_every_time_and_another_for_another_name_or_seed() -> None:
     assert evaluate(model, Delay(), name="a", sequences=20, seed=0) == first
     assert evaluate(model, Delay(), name="b", sequences=20, seed=0) != first
     assert evaluate(model, Delay(), name="a", sequences=20, seed=1) != first
+
+
+class Noisy(nn.Module):
+    """Draws from torch's global generator in evaluation too, as random writing does."""
+
+    def forward(self, inputs: Tensor, *, lengths: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+        return inputs + torch.randn(inputs.shape), lengths
+
+
+def test_noise_of_a_model_is_the_same_every_time() -> None:
+    first = evaluate(Noisy(), Delay(), name="a", sequences=70, seed=0)
+    torch.rand(5)
+    assert evaluate(Noisy(), Delay(), name="a", sequences=70, seed=0) == first

@@ -1,0 +1,49 @@
+"""Compiles and exports each memory; run as a script, because checked annotations and compilation do not mix."""
+
+import sys
+from typing import Any
+
+import torch
+
+from mnemon import MANN, DNCMemory, LRUAMemory, LSTMController, MemoryCell, NTMMemory
+from mnemon.memory import Memory
+
+MEMORIES: dict[str, Memory[Any, Any]] = {
+    "ntm": NTMMemory(5, 3, reads=2, writes=2),
+    "dnc": DNCMemory(5, 3, reads=2),
+    "dnc-no-links": DNCMemory(5, 3, reads=2, links=False),
+    "dnc-repaired": DNCMemory(5, 3, reads=2, masked_lookup=True, erase_freed=True, sharp_links=True),
+    "lrua": LRUAMemory(5, 3, reads=2),
+}
+
+
+def check(name: str) -> None:
+    """Compiled in one graph, and exported with a free batch size, the network gives what it gives eagerly."""
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    rnn = MANN(MemoryCell(LSTMController(4, 6, learned_state=True), MEMORIES[name], output_size=2))
+    inputs, lengths = torch.randn(3, 2, 4), torch.tensor([3, 2])
+    compiled = torch.compile(rnn, fullgraph=True, backend="aot_eager")
+    for keywords in ({}, {"lengths": lengths}):
+        expected, _ = rnn(inputs, **keywords)
+        output, _ = compiled(inputs, **keywords)
+        torch.testing.assert_close(output, expected)
+        wanted = torch.autograd.grad(expected.sum(), list(rnn.parameters()))
+        given = torch.autograd.grad(output.sum(), list(rnn.parameters()))
+        torch.testing.assert_close(given, wanted)
+
+    state = rnn.cell.init_state(2)
+    batch = torch.export.Dim("batch", min=1, max=64)
+    dynamic = torch.utils._pytree.tree_map(lambda _: {0: batch}, state)
+    exported = torch.export.export(rnn.cell, (inputs[0], state), dynamic_shapes=({0: batch}, dynamic))
+    more, more_state = torch.randn(5, 4), rnn.cell.init_state(5)
+    output, after = exported.module()(more, more_state)
+    expected, expected_after = rnn.cell(more, more_state)
+    torch.testing.assert_close(output, expected)
+    torch.testing.assert_close(after.memory, expected_after.memory)
+
+
+if __name__ == "__main__":
+    for argument in sys.argv[1:]:
+        check(argument)
+    print("all the same")

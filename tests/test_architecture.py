@@ -1,0 +1,77 @@
+"""Imports go one way, as the design lays down; read from the source, not from what happens to be loaded."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "mnemon"
+
+# A part may import the parts named before it in its own row, and itself.
+MAY_IMPORT: dict[str, set[str]] = {
+    "errors": set(),
+    "initialisation": set(),
+    "state": set(),
+    "memory": {"errors", "initialisation"},
+    "controllers": {"errors", "initialisation", "memory"},
+    "interface": {"initialisation"},
+    "writing": set(),
+    "trace": {"errors", "state"},
+    "cell": {"controllers", "errors", "interface", "memory", "state", "trace", "writing"},
+    "rnn": {"cell", "errors", "state"},
+    "models": {"cell", "controllers", "errors", "memory", "rnn"},
+    "tasks": {"errors"},
+    "training": {"errors", "tasks"},
+    "experiments": {"models", "tasks", "training"},
+    "commands": {"errors", "experiments", "memory", "models", "rnn", "tasks", "trace", "training"},
+    "cli": {"commands", "errors", "training"},
+    "__main__": {"cli"},
+}
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: write absolute imports"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_one_way(path: Path) -> None:
+    part = part_of(path)
+    for name in imports_of(path):
+        if name.split(".")[0] == "mnemon":
+            imported = name.split(".")[1]
+            assert imported == part or imported in MAY_IMPORT[part], f"{part} must not import {imported}"
+
+
+def test_the_table_has_no_cycle() -> None:
+    order = list(MAY_IMPORT)
+    for part, allowed in MAY_IMPORT.items():
+        assert all(order.index(other) < order.index(part) for other in allowed), part
+
+
+def test_tasks_know_no_model_and_nothing_is_unpickled() -> None:
+    for path in FILES:
+        for name in imports_of(path):
+            assert name.split(".")[0] not in {"pickle", "dill", "joblib", "cloudpickle", "shelve", "marshal"}, path
+        assert "torch.load(" not in path.read_text(), path
+
+
+def test_import_is_light() -> None:
+    heavy = ["sklearn", "ray", "polars", "nltk", "accelerate", "rich", "tyro", "tensorboard", "matplotlib"]
+    script = f"import sys, mnemon; print([name for name in {heavy} if name in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
