@@ -82,6 +82,7 @@ class MemoryCell(nn.Module):
 
     def reset_parameters(self) -> None:
         """Initialise all parts anew by the recipe of the memory's family."""
+        self.memory.reset_parameters()
         self.controller.reset_parameters()
         self.interface.reset_parameters()
         if self.readout_weight is not None:

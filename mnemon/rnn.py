@@ -68,7 +68,7 @@ class MANN(nn.Module):
         return self._run(inputs, state, lengths)
 
     def _run(
-        self, inputs: Float[Tensor, "T B I"], state: CellState | None, lengths: Int[Tensor, "B"] | None
+        self, inputs: Float[Tensor, "T B I"], state: CellState | None, lengths: Int[Tensor, "rows"] | None
     ) -> tuple[Float[Tensor, "T B O"], CellState]:
         steps, batch, _ = inputs.shape
         if state is None:
@@ -92,7 +92,7 @@ class MANN(nn.Module):
         return "batch_first=True" if self.batch_first else ""
 
 
-def _active(lengths: Int[Tensor, "B"], steps: int, batch: int) -> Bool[Tensor, "T B"]:
+def _active(lengths: Int[Tensor, "rows"], steps: int, batch: int) -> Bool[Tensor, "T B"]:
     """Which rows still count at each step."""
     if lengths.shape != (batch,):
         raise UserError(f"expected lengths of shape ({batch},), got {tuple(lengths.shape)}")

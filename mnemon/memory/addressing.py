@@ -3,12 +3,14 @@
 Letters: ``B`` batch, ``H`` heads, ``R`` read heads, ``N`` slots, ``W`` word, ``S`` shifts.
 
 Every function returns new tensors, bounded with bounded gradients, also for memories, keys and weightings that are
-exactly zero. A weighting is a vector over slots with entries in [0, 1] that sum to at most one.
+exactly zero. A weighting is a vector over slots with entries in [0, 1]; except for those that LRUA writes with, they
+sum to at most one.
 """
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, einsum
+from torch.nn import functional as F
 
 EPSILON = 1e-6  # added under the square root of a norm, and the floor of usage
 
@@ -49,13 +51,19 @@ def interpolate(
 def circular_shift(weights: Float[Tensor, "B H N"], shifts: Float[Tensor, "B H S"]) -> Float[Tensor, "B H N"]:
     """w̃(i) = Σ_j w(j) s((i − j) mod N), where the S shifts are the moves −⌊S/2⌋ … ⌊S/2⌋."""
     reach = shifts.shape[2] // 2
-    moved = [weights.roll(move, dims=2) for move in range(-reach, reach + 1)]
-    return torch.stack([w * s.unsqueeze(2) for w, s in zip(moved, shifts.unbind(2), strict=True)]).sum(0)
+    shares = dict(zip(range(-reach, reach + 1), shifts.unsqueeze(2).unbind(3), strict=True))
+    shifted = weights * shares.pop(0)
+    for move, share in shares.items():
+        shifted = shifted + weights.roll(move, dims=2) * share
+    return shifted
 
 
 def sharpen(weights: Float[Tensor, "B H N"], exponents: Float[Tensor, "B H"]) -> Float[Tensor, "B H N"]:
-    """w(i)^γ / Σ_j w(j)^γ, in logarithms: w^γ alone underflows for many slots and a large γ."""
-    logarithms = weights.clamp_min(torch.finfo(weights.dtype).tiny).log()
+    """w(i)^γ / Σ_j w(j)^γ, in logarithms: w^γ alone underflows for many slots and a large γ.
+
+    Weights below 1e-20 count as 1e-20, which bounds the gradient γ/Σw of a weighting that is all but zero.
+    """
+    logarithms = weights.clamp_min(1e-20).log()
     return torch.softmax(exponents.unsqueeze(2) * logarithms, dim=2)
 
 
@@ -71,16 +79,26 @@ def usage(
     return (previous + write_weights - previous * write_weights) * kept
 
 
+def from_least_used(used: Float[Tensor, "B N"]) -> Int[Tensor, "B N"]:
+    """φ, the slots from least to most used. No gradient.
+
+    Slots that hold the same are treated alike, so their usages tie but for rounding. A slight slope over the slots
+    settles such ties in favour of the first; otherwise a batch would differ from its rows one by one.
+    """
+    slope = 4e-6 * torch.arange(used.shape[1], dtype=used.dtype, device=used.device)
+    settled = used + (1 + used.amax(1, keepdim=True)) * slope
+    return torch.argsort(settled.detach(), dim=1, stable=True)
+
+
 def allocation(used: Float[Tensor, "B N"]) -> Float[Tensor, "B N"]:
     """a[φ_j] = (1 − u[φ_j]) Π_{i<j} u[φ_i], φ sorting the slots from least to most used.
 
     Usage is kept off zero, u ← ε + (1 − ε) u, so that every slot's gradient survives; the products are sums of
     logarithms.
     """
-    lifted = EPSILON + (1 - EPSILON) * used
-    ascending, order = torch.sort(lifted, dim=1, stable=True)
-    logarithms = ascending.log()
-    product_of_less_used = torch.exp(torch.cumsum(logarithms, dim=1) - logarithms)
+    order = from_least_used(used)
+    ascending = torch.gather(EPSILON + (1 - EPSILON) * used, 1, order)
+    product_of_less_used = F.pad(ascending.log()[:, :-1], (1, 0)).cumsum(1).exp()
     return torch.zeros_like(used).scatter(1, order, (1 - ascending) * product_of_less_used)
 
 
@@ -132,14 +150,8 @@ def mix_read_modes(
 
 
 def least_used(used: Float[Tensor, "B N"], count: int) -> Float[Tensor, "B N"]:
-    """w^{lu}: 1 at the ``count`` least used slots, 0 elsewhere. No gradient.
-
-    Slots that hold the same are read alike, so their usages tie but for rounding. A slope of 1e-4 over the slots
-    settles such ties in favour of the first, whatever the rounding.
-    """
-    slope = torch.linspace(0, 1e-4, used.shape[1], dtype=used.dtype, device=used.device)
-    order = torch.sort(used.detach() + slope, dim=1, stable=True).indices[:, :count]
-    return torch.zeros_like(used).scatter(1, order, 1.0)
+    """w^{lu}: 1 at the ``count`` least used slots, 0 elsewhere. No gradient."""
+    return torch.zeros_like(used).scatter(1, from_least_used(used)[:, :count], 1.0)
 
 
 def read(memory: Float[Tensor, "B N W"], weights: Float[Tensor, "B R N"]) -> Float[Tensor, "B R W"]:

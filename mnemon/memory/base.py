@@ -35,6 +35,9 @@ class Memory(nn.Module, ABC, Generic[Interface, State]):
     reads: int
     recipe: Recipe
 
+    def reset_parameters(self) -> None:
+        """Draw anew what is random about the memory; most have nothing."""
+
     @property
     def read_size(self) -> int:
         """Numbers read at a step, R·W: what the controller receives beside its input."""

@@ -91,7 +91,7 @@ class DNCMemory(Memory[DNCInterface, DNCState]):
         check_sizes(slots=slots, word=word, reads=reads)
         if sharp_links and not links:
             raise UserError("sharp_links needs links: write links=True, or leave sharp_links out")
-        if clip is not None and clip <= 0:
+        if clip is not None and not clip > 0:
             raise UserError(f"clip must be above 0, or None for no bound, got {clip}")
         self.slots, self.word, self.reads = slots, word, reads
         self.links, self.masked_lookup, self.erase_freed = links, masked_lookup, erase_freed
@@ -137,7 +137,7 @@ class DNCMemory(Memory[DNCInterface, DNCState]):
         if self.clip is not None:
             vector = vector.clamp(-self.clip, self.clip)
         reading, writing = vector.split_with_sizes(list(self.head_sizes), dim=1)
-        heads = reading.view(vector.shape[0], self.reads, -1)
+        heads = reading.view(vector.shape[0], self.reads, sum(self._read_parts))
         read_keys, read_strengths, free_gates, modes, read_masks, sharpness = heads.split_with_sizes(
             self._read_parts, dim=2
         )
@@ -161,7 +161,10 @@ class DNCMemory(Memory[DNCInterface, DNCState]):
         )
 
     def forward(self, interface: DNCInterface, state: DNCState, write: bool = True) -> DNCState:
-        """One step. Without writing it is the step with the write gate closed: reads still move and free."""
+        """One step.
+
+        Without writing, the write gate is closed and nothing is erased; reads still move, and free slots for later.
+        """
         kept = addressing.retention(interface.free_gates, state.read_weights)  # ψ_t
         usage = addressing.usage(state.usage, state.write_weights, kept)
         memory, links, precedence = state.memory, state.links, state.precedence

@@ -96,7 +96,7 @@ class LRUAMemory(Memory[LRUAInterface, LRUAState]):
 
     def parse(self, vector: Float[Tensor, "B interface"]) -> LRUAInterface:
         """Head by head: [k, α, β]."""
-        heads = vector.view(vector.shape[0], self.reads, -1)
+        heads = vector.view(vector.shape[0], self.reads, self.head_sizes[0])
         keys, gates, strengths = heads.split_with_sizes([self.word, 1, int(self.strengths)], dim=2)
         return LRUAInterface(
             keys=keys,

@@ -127,10 +127,10 @@ class NTMMemory(Memory[NTMInterface, NTMState]):
         reading, writing = vector.split_with_sizes(
             [sum(self.head_sizes[: self.reads]), sum(self.head_sizes[self.reads :])], dim=1
         )
-        write_head = writing.view(batch, self.writes, -1)
+        write_head = writing.view(batch, self.writes, self.head_sizes[-1])
         addressed, erase, add = write_head.split_with_sizes([self.head_sizes[0], self.word, self.word], dim=2)
         return NTMInterface(
-            read=self._parse_address(reading.view(batch, self.reads, -1)),
+            read=self._parse_address(reading.view(batch, self.reads, self.head_sizes[0])),
             write=self._parse_address(addressed),
             erase=torch.sigmoid(erase),
             add=add,

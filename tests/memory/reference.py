@@ -83,10 +83,15 @@ def usage(previous: Vector, written: Vector, kept: Vector) -> Vector:
     return [(u + w - u * w) * k for u, w, k in zip(previous, written, kept, strict=True)]
 
 
+def from_least_used(used: Vector) -> list[int]:
+    slope = 4e-6 * (1 + max(used))  # settles ties in favour of the first slots
+    return sorted(range(len(used)), key=lambda slot: used[slot] + slope * slot)
+
+
 def allocation(used: Vector) -> Vector:
     lifted = [EPSILON + (1 - EPSILON) * u for u in used]
     allocated, product = [0.0] * len(used), 1.0
-    for slot in sorted(range(len(used)), key=lambda slot: lifted[slot]):
+    for slot in from_least_used(used):
         allocated[slot] = (1 - lifted[slot]) * product
         product *= lifted[slot]
     return allocated
@@ -128,8 +133,7 @@ def mix_read_modes(modes: Vector, backward: Vector, content: Vector, forward: Ve
 
 
 def least_used(used: Vector, count: int) -> Vector:
-    slope = 1e-4 / max(len(used) - 1, 1)  # settles ties in favour of the first slots
-    order = sorted(range(len(used)), key=lambda slot: used[slot] + slope * slot)
+    order = from_least_used(used)
     return [1.0 if slot in order[:count] else 0.0 for slot in range(len(used))]
 
 
