@@ -1,0 +1,140 @@
+"""The command line as a user meets it: in its own process."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SMALL = ["--model", "ntm", "--hidden", "8", "--slots", "6", "--word", "4", "--batch-size", "2", "--log-every", "2"]
+QUICK = [*SMALL, "--steps", "12", "--eval-every", "6", "--eval-sequences", "3", "--checkpoint-every", "4"]
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200", "NO_COLOR": "1"}
+
+
+def mnemon(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mnemon", *arguments]
+    return subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+
+
+def records(run: Path) -> bytes:
+    return (run / "records.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["models", "tasks"])
+def test_list_as_json(kind: str, tmp_path: Path) -> None:
+    done = mnemon("list", kind, "--json", folder=tmp_path)
+    document = json.loads(done.stdout)
+    assert list(document) == [kind]
+    assert all(list(row) == ["name", "summary", "thesis", "file"] for row in document[kind])
+    assert done.stderr == ""
+
+
+def test_list_as_tables(tmp_path: Path) -> None:
+    done = mnemon("list", folder=tmp_path)
+    assert "mnemon/memory/dnc.py" in done.stdout
+    assert "priority-sort" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Expected one of {demo, list, train}"),
+        (["tran"], "Available subcommands: demo, list, train"),
+        (["train"], "Missing from mnemon train"),
+        (["train", "cop"], "no task is called 'cop': did you mean 'copy'?"),
+        (["train", "copy", "--model", "ntn"], "no model is called 'ntn': did you mean 'ntm'?"),
+        (["train", "copy", "--controller", "cnn"], "no controller is called 'cnn'"),
+        (["train", "copy", "--step", "3"], "Unrecognized options: --step, 3; Perhaps you meant: --steps"),
+        (["train", "copy", "--steps", "many"], "Error parsing --steps"),
+        (["train", "copy", "--steps", "0"], "training setting 'steps' is 0: write a whole number of at least 1"),
+        (["train", "copy", "--slots", "0"], "slots must be at least 1, got 0"),
+        (
+            ["train", "copy", "--model", "lrua", "--heads", "9", "--slots", "4"],
+            "reads must be at most slots (4), got 9",
+        ),
+        (["train", "copy", "--threads", "0"], "threads must be at least 1, got 0"),
+        (["train", "copy", "--resume"], "there is no run to resume in runs/copy-ntm-0"),
+        (["list", "everything"], "everything"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
+    done = mnemon(*arguments, folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("mnemon: ")
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_foreign_and_torn_checkpoints_are_named(tmp_path: Path) -> None:
+    assert mnemon("train", "copy", *QUICK, folder=tmp_path).returncode == 0
+    newest = tmp_path / "runs/copy-ntm-0/checkpoints/step-00000012.safetensors"
+    whole = newest.read_bytes()
+    for damaged in (whole[: len(whole) // 2], b"not a checkpoint at all", b""):
+        newest.write_bytes(damaged)
+        done = mnemon("train", "copy", *QUICK, "--resume", folder=tmp_path)
+        assert done.returncode == 2
+        assert done.stderr.count("\n") == 1
+        assert "step-00000012.safetensors is not a whole safetensors file" in done.stderr
+
+
+def test_train_prints_a_table_and_repeats_itself(tmp_path: Path) -> None:
+    done = mnemon("train", "copy", *QUICK, "--out", "one", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "length 120" in done.stdout
+    assert "kept in one" in done.stderr
+    assert mnemon("train", "copy", *QUICK, "--out", "two", folder=tmp_path).returncode == 0
+    assert records(tmp_path / "one") == records(tmp_path / "two")
+    other_seed = mnemon("train", "copy", *QUICK, "--out", "three", "--seed", "1", folder=tmp_path)
+    assert other_seed.returncode == 0
+    assert records(tmp_path / "one") != records(tmp_path / "three")
+    again = mnemon("train", "copy", *QUICK, "--out", "one", folder=tmp_path)
+    assert again.returncode == 2
+    assert "one is not empty" in again.stderr
+    summary = json.loads((tmp_path / "one/summary.json").read_text())
+    assert summary["command"][:3] == ["mnemon", "train", "copy"]
+    assert summary["config"]["run"]["model"]["slots"] == 6
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_stopped_and_resumed_is_as_if_never_stopped(how: signal.Signals, tmp_path: Path) -> None:
+    options = [
+        "copy",
+        *SMALL,
+        "--steps",
+        "120",
+        "--eval-every",
+        "60",
+        "--eval-sequences",
+        "2",
+        "--checkpoint-every",
+        "7",
+    ]
+    assert mnemon("train", *options, "--out", "whole", folder=tmp_path).returncode == 0
+    command = [sys.executable, "-m", "mnemon", "train", *options, "--out", "stopped"]
+    run = subprocess.Popen(command, cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    while not list((tmp_path / "stopped/checkpoints").glob("step-*.safetensors")) and run.poll() is None:
+        time.sleep(0.01)
+    run.send_signal(how)
+    _, said = run.communicate()
+    if how == signal.SIGINT:
+        assert run.returncode == 130
+        assert "run the same command with --resume to go on" in said
+    assert len(records(tmp_path / "stopped")) < len(records(tmp_path / "whole"))
+    assert mnemon("train", *options, "--out", "stopped", "--resume", folder=tmp_path).returncode == 0
+    assert records(tmp_path / "stopped") == records(tmp_path / "whole")
+    final = "checkpoints/step-00000120.safetensors"
+    assert (tmp_path / "stopped" / final).read_bytes() == (tmp_path / "whole" / final).read_bytes()
+
+
+@pytest.mark.parametrize("command", ["demo", "list", "train"])
+def test_help_teaches(command: str, tmp_path: Path) -> None:
+    done = mnemon(command, "--help", folder=tmp_path)
+    assert done.returncode == 0
+    assert "--" in done.stdout
+    assert len(done.stdout) > 200
