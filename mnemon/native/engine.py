@@ -1,0 +1,126 @@
+"""Running a cell on the kernels: what they cover, and how a cell's weights are laid out for them.
+
+Letters: ``T`` time, ``B`` batch, ``I`` input, ``F`` features.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn import functional as F
+
+from mnemon.cell import CellState, MemoryCell
+from mnemon.controllers import Controller, ElmanController, FeedForwardController, LSTMController
+from mnemon.interface import LinearInterface
+from mnemon.memory import NTMMemory
+from mnemon.native.library import SUFFIX, Config, library
+from mnemon.native.operator import cell_numbers, sequence
+from mnemon.writing import RegularWriting, WriteProtected
+
+
+class Weights(NamedTuple):
+    """A controller's weights as the kernels take them."""
+
+    inputs: Tensor  # P I
+    bias: Tensor | None  # P
+    recurrent: Tensor  # (H + R·W) P, acts on [h, r]
+    extra: Tensor
+
+
+def _plain(controller: Controller[Any]) -> Weights:
+    """One matrix for [x, r], one for h, side by side; both biases are one."""
+    size = controller.input_size
+    assert controller.weight_hh is not None
+    assert controller.bias_ih is not None
+    assert controller.bias_hh is not None
+    recurrent = torch.cat([controller.weight_hh, controller.weight_ih[:, size:]], dim=1).T
+    bias = controller.bias_ih + controller.bias_hh
+    return Weights(controller.weight_ih[:, :size], bias, recurrent, bias.new_empty(0))
+
+
+def _feed_forward(controller: Controller[Any]) -> Weights:
+    """Nothing comes from h."""
+    size, weight = controller.input_size, controller.weight_ih
+    recurrent = torch.cat([weight.new_zeros(weight.shape[0], controller.hidden_size), weight[:, size:]], dim=1).T
+    return Weights(weight[:, :size], controller.bias_ih, recurrent, weight.new_empty(0))
+
+
+CONTROLLERS: dict[type[Controller[Any]], tuple[str, Callable[[Controller[Any]], Weights]]] = {
+    LSTMController: ("lstm", _plain),
+    ElmanController: ("tanh", _plain),
+    FeedForwardController: ("tanh", _feed_forward),
+}
+
+
+def _ntm(memory: NTMMemory) -> dict[str, Any]:
+    return {"writes": memory.writes, "shift_reach": memory.shift_reach, "read_first": memory.read_first}
+
+
+MEMORIES: dict[type[Any], tuple[str, Callable[[Any], dict[str, Any]]]] = {NTMMemory: ("ntm", _ntm)}
+
+
+def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
+    """Why the kernels cannot run this cell on this input, or None where they can."""
+    parts = (type(cell.controller) in CONTROLLERS, type(cell.memory) in MEMORIES)
+    reasons = {
+        "the kernels are not built": library() is None,
+        f"no kernel for {type(cell.controller).__name__}": not parts[0],
+        f"no kernel for {type(cell.memory).__name__}": not parts[1],
+        f"no kernel for {type(cell.interface).__name__}": type(cell.interface) is not LinearInterface,
+        f"no kernel for {type(cell.writing).__name__}": type(cell.writing) not in (RegularWriting, WriteProtected),
+        f"the kernels run on the CPU, not on {inputs.device.type}": inputs.device.type != "cpu",
+        f"the kernels run in float32 and float64, not in {inputs.dtype}": inputs.dtype not in SUFFIX,
+        "autocast is on": torch.is_autocast_enabled(inputs.device.type),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def run(
+    cell: MemoryCell, inputs: Float[Tensor, "T B I"], state: CellState, lengths: Int[Tensor, "rows"] | None
+) -> tuple[Float[Tensor, "T B F"], CellState]:
+    """The features of every step, and the final state."""
+    controller, memory = cell.controller, cell.memory
+    controller_name, pack = CONTROLLERS[type(controller)]
+    memory_name, options = MEMORIES[type(memory)]
+    weights = pack(controller)
+    assert isinstance(cell.interface, LinearInterface)
+    config = Config(
+        hidden=controller.hidden_size,
+        preactivations=weights.recurrent.shape[1],
+        interface=memory.interface_size,
+        slots=memory.slots,
+        word=memory.word,
+        reads=memory.reads,
+        **options(memory),
+    )
+    vector_weight = cell.interface.weight
+    vector_bias = cell.interface.bias
+    if vector_bias is None:
+        vector_bias = vector_weight.new_zeros(vector_weight.shape[0])
+    parts = [*state.controller, *state.memory]
+    schedule = None
+    if isinstance(cell.writing, WriteProtected):
+        schedule = torch.zeros(inputs.shape[0], dtype=torch.uint8)
+    projected = F.linear(inputs, weights.inputs, weights.bias)
+    learning = [projected, weights.recurrent, vector_weight, vector_bias, weights.extra, *parts]
+    keep = torch.is_grad_enabled() and any(part.requires_grad for part in learning)
+    out = sequence(
+        projected,
+        weights.recurrent,
+        vector_weight.T,
+        vector_bias,
+        weights.extra,
+        parts,
+        None if lengths is None else lengths.to(torch.int64).contiguous(),
+        schedule,
+        f"{controller_name}_{memory_name}",
+        cell_numbers(config),
+        keep,
+    )
+    features, *final = out[:-2]
+    split = len(state.controller)
+    return features, CellState(
+        type(state.controller)(*final[:split]), type(state.memory)(*final[split:]), state.writing
+    )

@@ -1,0 +1,77 @@
+"""The compiled kernels, called through a plain C interface (src/kernels.cpp)."""
+
+import ctypes
+from functools import cache
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+LIBRARY = Path(__file__).parent / "libmnemon.so"
+SUFFIX = {torch.float32: "f32", torch.float64: "f64"}
+
+
+class Config(ctypes.Structure):
+    """The sizes of a cell and of a call: the fields of Config in src/config.hpp, in their order."""
+
+    _fields_ = [
+        *(
+            (name, ctypes.c_int32)
+            for name in (
+                *("steps", "batch", "hidden", "preactivations", "interface"),
+                *("slots", "word", "reads", "writes", "shift_reach"),
+                *("read_first", "links", "masked_lookup", "erase_freed", "sharp_links", "strengths"),
+                *("checkpoint_every", "rows_together", "threads", "keep_records"),
+            )
+        ),
+        ("clip", ctypes.c_double),
+        ("decay", ctypes.c_double),
+    ]
+
+
+def _pointers(*names: str) -> list[tuple[str, type[ctypes.c_void_p]]]:
+    return [(name, ctypes.c_void_p) for name in names]
+
+
+class ForwardCall(ctypes.Structure):
+    """The tensors of a forward call: Forward in src/config.hpp."""
+
+    _fields_ = [
+        *_pointers("inputs", "recurrent", "interface", "interface_bias", "extra", "state", "lengths", "schedule"),
+        *_pointers("features", "final_state", "records", "checkpoints"),
+    ]
+
+
+class BackwardCall(ctypes.Structure):
+    """The tensors of a backward call: Backward in src/config.hpp."""
+
+    _fields_ = _pointers("dfeatures", "dfinal_state", "dpreactivations", "dinterface", "dextra", "dstate")
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """The kernels, or None where the package was installed without a compiler."""
+    return ctypes.CDLL(str(LIBRARY)) if LIBRARY.exists() else None
+
+
+def call(kernel: str, what: str, dtype: torch.dtype, config: Config, *calls: ctypes.Structure) -> None:
+    """Run ``what`` (forward or backward) of a kernel such as ``lstm_ntm``."""
+    function = getattr(library(), f"mnemon_{kernel}_{what}_{SUFFIX[dtype]}")
+    function(ctypes.byref(config), *map(ctypes.byref, calls))
+
+
+def workspace_sizes(kernel: str, dtype: torch.dtype, config: Config) -> tuple[int, int, int]:
+    """Numbers in a record of one step, in a memory's content, and in the controller's extra parameters."""
+    sizes = (ctypes.c_long * 3)()
+    getattr(library(), f"mnemon_{kernel}_sizes_{SUFFIX[dtype]}")(ctypes.byref(config), sizes)
+    return sizes[0], sizes[1], sizes[2]
+
+
+def pointer(tensor: Tensor | None) -> int | None:
+    """Where a tensor's numbers start."""
+    return None if tensor is None else tensor.data_ptr()
+
+
+def pointers(tensors: list[Tensor] | list[Tensor | None]) -> ctypes.Array[ctypes.c_void_p]:
+    """Several of them."""
+    return (ctypes.c_void_p * len(tensors))(*map(pointer, tensors))

@@ -1,0 +1,248 @@
+// What the memories share: look-up by content, reading, erasing and adding; each forward and backward, for one sample.
+//
+// Letters: N slots, W word, H heads. A memory lies word by word, M[w][n] with n padded, so that vectors run over slots;
+// padding holds zeros. Weightings are rows [h][n]. im and ik are the inverse lengths 1/√(‖v‖² + ε) of slots and keys.
+#pragma once
+
+#include "vector.hpp"
+
+namespace mnemon {
+
+constexpr double kEpsilon = 1e-6;  // as EPSILON in mnemon/memory/addressing.py
+
+template <class T> MNEMON_INLINE void set_zero(T* x, long n) { std::memset(x, 0, n * sizeof(T)); }
+
+// Zero the padding of a row of n numbers.
+template <class T> MNEMON_INLINE void zero_padding(T* x, int n) {
+    for (int i = n; i < padded<T>(n); i++) x[i] = 0;
+}
+
+template <class T> MNEMON_INLINE T dot(const T* a, const T* b, int padded_length) {
+    Vec<T> total{};
+    for (int j = 0; j < padded_length; j += kLanes<T>) total += load<T>(a + j) * load<T>(b + j);
+    return sum<T>(total);
+}
+
+template <class T> MNEMON_INLINE T inverse_length(const T* key, int word) {
+    T total = (T)kEpsilon;
+    for (int w = 0; w < word; w++) total += key[w] * key[w];
+    return 1 / std::sqrt(total);
+}
+
+template <class T> void inverse_lengths(const T* memory, int word, int slots, T* inverse) {
+    for (int j = 0; j < slots; j += kLanes<T>) {
+        Vec<T> total = spread<T>((T)kEpsilon);
+        for (int w = 0; w < word; w++) {
+            Vec<T> m = load<T>(memory + (long)w * slots + j);
+            total += m * m;
+        }
+        for (int i = 0; i < kLanes<T>; i++) inverse[j + i] = 1 / std::sqrt(total[i]);
+    }
+}
+
+// In place: x = softmax(x) over the first n of a padded row; the padding becomes 0.
+template <class T> void softmax(T* x, int n) {
+    const int all = padded<T>(n);
+    for (int i = n; i < all; i++) x[i] = (T)-1e30;
+    Vec<T> most = load<T>(x);
+    for (int j = kLanes<T>; j < all; j += kLanes<T>) most = maximum<T>(most, load<T>(x + j));
+    const T top = largest<T>(most);
+    for (int j = 0; j < all; j += kLanes<T>) store<T>(x + j, exponential(load<T>(x + j) - top));
+    zero_padding(x, n);
+    Vec<T> total{};
+    for (int j = 0; j < all; j += kLanes<T>) total += load<T>(x + j);
+    const T scale = 1 / sum<T>(total);
+    for (int j = 0; j < all; j += kLanes<T>) store<T>(x + j, load<T>(x + j) * scale);
+}
+
+// z = softmax⁻¹ chain: dz = w ∘ (dw − Σ dw w), in place of dw.
+template <class T> MNEMON_INLINE void softmax_backward(const T* w, T* dw, int all) {
+    const T inner = dot(w, dw, all);
+    for (int j = 0; j < all; j += kLanes<T>) store<T>(dw + j, load<T>(w + j) * (load<T>(dw + j) - inner));
+}
+
+// Runs f(first, count) over 0 … n in blocks of 4, 2 and 1, the count being a compile-time constant.
+template <class F> MNEMON_INLINE void in_blocks(int n, F f) {
+    int i = 0;
+    for (; i + 4 <= n; i += 4) f(i, std::integral_constant<int, 4>());
+    for (; i + 2 <= n; i += 2) f(i, std::integral_constant<int, 2>());
+    for (; i < n; i++) f(i, std::integral_constant<int, 1>());
+}
+
+// ---- look-up by content ---------------------------------------------------------------------------------------------
+//
+//   s[h][n] = (k_h · M_n) ik_h im_n,     w_h = softmax_n(β_h s[h][n])
+
+template <class T>
+void look_up(const T* memory, const T* im, int word, int slots_used, int heads, const T* keys, long key_stride,
+             const T* ik, const T* strengths, T* similarity, T* weights) {
+    const int slots = padded<T>(slots_used);
+    in_blocks(heads, [&](int first, auto count) {
+        constexpr int kHeads = decltype(count)::value;
+        for (int j = 0; j < slots; j += kLanes<T>) {
+            Vec<T> total[kHeads] = {};
+            for (int w = 0; w < word; w++) {
+                Vec<T> m = load<T>(memory + (long)w * slots + j);
+                for (int h = 0; h < kHeads; h++) total[h] += keys[(first + h) * key_stride + w] * m;
+            }
+            Vec<T> lengths = load<T>(im + j);
+            for (int h = 0; h < kHeads; h++) {
+                Vec<T> s = total[h] * lengths * ik[first + h];
+                store<T>(similarity + (long)(first + h) * slots + j, s);
+                store<T>(weights + (long)(first + h) * slots + j, s * strengths[first + h]);
+            }
+        }
+    });
+    for (int h = 0; h < heads; h++) softmax(weights + (long)h * slots, slots_used);
+}
+
+// With dz = softmax_backward(dw): dβ = Σ_n dz s, ds = β dz, and through the cosine
+//   dk_h = Σ_n ds ik im M_n − k_h ik² Σ_n ds s,      dM_n += Σ_h ds ik im k_h − M_n im² Σ_h ds s.
+// dweights is used up: it becomes ds ik im. scratch has room for one padded row of slots.
+template <class T>
+void look_up_backward(const T* memory, const T* im, int word, int slots, int heads, const T* keys, long key_stride,
+                      const T* ik, const T* strengths, const T* similarity, const T* weights, T* dweights, T* dkeys,
+                      long dkey_stride, T* dstrengths, T* dmemory, T* scratch) {
+    set_zero(scratch, slots);  // im² Σ_h ds s
+    for (int h = 0; h < heads; h++) {
+        T* d = dweights + (long)h * slots;
+        const T* s = similarity + (long)h * slots;
+        softmax_backward(weights + (long)h * slots, d, slots);
+        dstrengths[h] = dot(d, s, slots);
+        for (int j = 0; j < slots; j += kLanes<T>) {
+            Vec<T> ds = load<T>(d + j) * strengths[h], lengths = load<T>(im + j);
+            store<T>(scratch + j, load<T>(scratch + j) + ds * load<T>(s + j) * lengths * lengths);
+            store<T>(d + j, ds * lengths * ik[h]);
+        }
+    }
+    for (int w = 0; w < word; w++) {
+        const T* m = memory + (long)w * slots;
+        T* dm = dmemory + (long)w * slots;
+        for (int j = 0; j < slots; j += kLanes<T>)
+            store<T>(dm + j, load<T>(dm + j) - load<T>(scratch + j) * load<T>(m + j));
+    }
+    in_blocks(heads, [&](int first, auto count) {
+        constexpr int kHeads = decltype(count)::value;
+        for (int w = 0; w < word; w++) {
+            const T* m = memory + (long)w * slots;
+            T* dm = dmemory + (long)w * slots;
+            Vec<T> total[kHeads] = {};
+            T k[kHeads];
+            for (int h = 0; h < kHeads; h++) k[h] = keys[(first + h) * key_stride + w];
+            for (int j = 0; j < slots; j += kLanes<T>) {
+                Vec<T> at = load<T>(m + j), change = load<T>(dm + j);
+                for (int h = 0; h < kHeads; h++) {
+                    Vec<T> d = load<T>(dweights + (long)(first + h) * slots + j);
+                    total[h] += d * at;
+                    change += d * k[h];
+                }
+                store<T>(dm + j, change);
+            }
+            for (int h = 0; h < kHeads; h++) {
+                const T shrink = ik[first + h] * ik[first + h] * dstrengths[first + h] * strengths[first + h];
+                dkeys[(first + h) * dkey_stride + w] = sum<T>(total[h]) - shrink * k[h];
+            }
+        }
+    });
+}
+
+// ---- reading --------------------------------------------------------------------------------------------------------
+//
+//   r_h[w] = Σ_n w_h[n] M[w][n];      dw_h[n] += Σ_w dr_h[w] M[w][n],      dM[w][n] += Σ_h w_h[n] dr_h[w]
+
+template <class T>
+void read(const T* memory, int word, int slots, int heads, const T* weights, T* reads) {
+    in_blocks(heads, [&](int first, auto count) {
+        constexpr int kHeads = decltype(count)::value;
+        for (int w = 0; w < word; w++) {
+            Vec<T> total[kHeads] = {};
+            for (int j = 0; j < slots; j += kLanes<T>) {
+                Vec<T> m = load<T>(memory + (long)w * slots + j);
+                for (int h = 0; h < kHeads; h++) total[h] += load<T>(weights + (long)(first + h) * slots + j) * m;
+            }
+            for (int h = 0; h < kHeads; h++) reads[(long)(first + h) * word + w] = sum<T>(total[h]);
+        }
+    });
+}
+
+template <class T>
+void read_backward(const T* memory, int word, int slots, int heads, const T* weights, const T* dreads, T* dweights,
+                   T* dmemory) {
+    in_blocks(heads, [&](int first, auto count) {
+        constexpr int kHeads = decltype(count)::value;
+        for (int j = 0; j < slots; j += kLanes<T>) {
+            Vec<T> weight[kHeads], dweight[kHeads];
+            for (int h = 0; h < kHeads; h++) {
+                weight[h] = load<T>(weights + (long)(first + h) * slots + j);
+                dweight[h] = load<T>(dweights + (long)(first + h) * slots + j);
+            }
+            for (int w = 0; w < word; w++) {
+                const long at = (long)w * slots + j;
+                Vec<T> m = load<T>(memory + at), change = load<T>(dmemory + at);
+                for (int h = 0; h < kHeads; h++) {
+                    const T d = dreads[(long)(first + h) * word + w];
+                    dweight[h] += d * m;
+                    change += d * weight[h];
+                }
+                store<T>(dmemory + at, change);
+            }
+            for (int h = 0; h < kHeads; h++) store<T>(dweights + (long)(first + h) * slots + j, dweight[h]);
+        }
+    });
+}
+
+// ---- erasing and adding ---------------------------------------------------------------------------------------------
+//
+//   M' = M ∘ Π_h (1 − w_h e_hᵀ) + Σ_h w_h a_hᵀ       (in place when before == after)
+
+template <class T>
+void erase_and_add(const T* before, T* after, int word, int slots, int heads, const T* weights, const T* erase,
+                   const T* add, long vector_stride) {
+    for (int w = 0; w < word; w++)
+        for (int j = 0; j < slots; j += kLanes<T>) {
+            Vec<T> m = load<T>(before + (long)w * slots + j), added{};
+            for (int h = 0; h < heads; h++) {
+                Vec<T> weight = load<T>(weights + (long)h * slots + j);
+                m = m - m * weight * erase[h * vector_stride + w];
+                added += weight * add[h * vector_stride + w];
+            }
+            store<T>(after + (long)w * slots + j, m + added);
+        }
+}
+
+// With D = dM', kept_h = Π_{i≠h} (1 − w_i e_i):
+//   da_h = Σ_n D w_h,   de_h = −Σ_n D M kept_h w_h,   dw_h[n] += Σ_w D (a_h − M kept_h e_h),   dM = D Π_h (1 − w_h e_h).
+// dmemory holds D and becomes dM.
+template <class T>
+void erase_and_add_backward(const T* before, int word, int slots, int heads, const T* weights, const T* erase,
+                            const T* add, long vector_stride, T* dmemory, T* dweights, T* derase, T* dadd,
+                            long dvector_stride) {
+    for (int w = 0; w < word; w++) {
+        const T* m_row = before + (long)w * slots;
+        T* d_row = dmemory + (long)w * slots;
+        for (int h = 0; h < heads; h++) {
+            const T e = erase[h * vector_stride + w], a = add[h * vector_stride + w];
+            const T* weight_row = weights + (long)h * slots;
+            T* dweight_row = dweights + (long)h * slots;
+            Vec<T> total_add{}, total_erase{};
+            for (int j = 0; j < slots; j += kLanes<T>) {
+                Vec<T> kept = load<T>(m_row + j);
+                for (int i = 0; i < heads; i++)
+                    if (i != h) kept -= kept * load<T>(weights + (long)i * slots + j) * erase[i * vector_stride + w];
+                Vec<T> d = load<T>(d_row + j), weight = load<T>(weight_row + j);
+                total_add += d * weight;
+                total_erase -= d * kept * weight;
+                store<T>(dweight_row + j, load<T>(dweight_row + j) + d * (a - kept * e));
+            }
+            dadd[h * dvector_stride + w] = sum<T>(total_add);
+            derase[h * dvector_stride + w] = sum<T>(total_erase);
+        }
+        for (int h = 0; h < heads; h++)
+            for (int j = 0; j < slots; j += kLanes<T>) {
+                Vec<T> d = load<T>(d_row + j);
+                store<T>(d_row + j, d - d * load<T>(weights + (long)h * slots + j) * erase[h * vector_stride + w]);
+            }
+    }
+}
+
+}  // namespace mnemon

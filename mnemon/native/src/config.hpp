@@ -1,0 +1,56 @@
+// What a kernel is told: the sizes of a cell and of a call, and where the tensors are.
+#pragma once
+
+#include <cstdint>
+
+#include "vector.hpp"
+
+namespace mnemon {
+
+// The same fields in the same order as _Config in mnemon/native/library.py.
+struct Config {
+    int32_t steps, batch, hidden, preactivations, interface;  // T, B, H, P, X
+    int32_t slots, word, reads, writes, shift_reach;          // N, W, R, V
+    int32_t read_first, links, masked_lookup, erase_freed, sharp_links, strengths;
+    int32_t checkpoint_every, rows_together, threads, keep_records;
+    double clip, decay;
+};
+
+// Hands out places in a record: every field starts at a whole vector.
+template <class T> struct Places {
+    long used = 0;
+    long take(long numbers) {
+        const long here = used;
+        used += padded<T>((int)numbers);
+        return here;
+    }
+};
+
+// The tensors of a forward call. Time first; rows are contiguous. State tensors come in the order of the Python
+// NamedTuples: controller's first, then the memory's.
+template <class T> struct Forward {
+    const T* inputs;           // T B P: W_x x + b for all steps
+    const T* recurrent;        // (H + R·W) × P: acts on [h_{t−1}, r_{t−1}]
+    const T* interface;        // H × X
+    const T* interface_bias;   // X
+    const T* extra;            // more parameters of the controller
+    const T* const* state;     // before the first step
+    const int64_t* lengths;    // B, or null: all rows are T long
+    const uint8_t* schedule;   // T: whether a step may write, or null: all may
+    T* features;               // T B (H + R·W)
+    T* const* final_state;
+    T* records;                // (T + 1) B × record, or 2 B × record when nothing is kept
+    T* checkpoints;            // ⌈T / every⌉ B × content
+};
+
+// The tensors of a backward call, beside those of the forward one.
+template <class T> struct Backward {
+    const T* dfeatures;            // T B (H + R·W)
+    const T* const* dfinal_state;  // an entry may be null: no gradient
+    T* dpreactivations;            // T B P
+    T* dinterface;                 // T B X
+    T* dextra;                     // B × extra
+    T* const* dstate;
+};
+
+}  // namespace mnemon

@@ -1,0 +1,204 @@
+// A small vector layer on the compiler's vector extensions: one type, a handful of functions.
+//
+// Every array that a kernel walks is padded to whole vectors (see padded()), so that loops have no tails.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace mnemon {
+
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+template <class T> struct Lanes;
+template <> struct Lanes<float> {
+    typedef float Vector __attribute__((vector_size(kVectorBytes)));
+    typedef float Unaligned __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
+    typedef int32_t Integers __attribute__((vector_size(kVectorBytes)));
+};
+template <> struct Lanes<double> {
+    typedef double Vector __attribute__((vector_size(kVectorBytes)));
+    typedef double Unaligned __attribute__((vector_size(kVectorBytes), aligned(8), may_alias));
+    typedef int64_t Integers __attribute__((vector_size(kVectorBytes)));
+};
+
+template <class T> using Vec = typename Lanes<T>::Vector;
+template <class T> constexpr int kLanes = kVectorBytes / sizeof(T);
+
+// The length of an array of n numbers, rounded up to whole vectors.
+template <class T> constexpr int padded(int n) { return (n + kLanes<T> - 1) / kLanes<T> * kLanes<T>; }
+
+#define MNEMON_INLINE inline __attribute__((always_inline))
+
+template <class T> MNEMON_INLINE Vec<T> load(const T* from) { return *(const typename Lanes<T>::Unaligned*)from; }
+template <class T> MNEMON_INLINE void store(T* to, Vec<T> x) { *(typename Lanes<T>::Unaligned*)to = x; }
+template <class T> MNEMON_INLINE Vec<T> spread(T x) { return x - Vec<T>{}; }  // x − 0 is x, also for −0
+
+template <class T> MNEMON_INLINE T sum(Vec<T> x) {
+    T total = 0;
+    for (int i = 0; i < kLanes<T>; i++) total += x[i];
+    return total;
+}
+template <class T> MNEMON_INLINE T largest(Vec<T> x) {
+    T most = x[0];
+    for (int i = 1; i < kLanes<T>; i++) most = x[i] > most ? x[i] : most;
+    return most;
+}
+template <class T> MNEMON_INLINE Vec<T> maximum(Vec<T> a, Vec<T> b) { return a > b ? a : b; }
+
+// e^x. Single precision: x = n ln 2 + r, a polynomial in r (Cephes), and n put into the exponent bits.
+MNEMON_INLINE Vec<float> exponential(Vec<float> x) {
+    using V = Vec<float>;
+    x = x > 88.0f ? V{} + 88.0f : x;
+    x = x < -87.0f ? V{} - 87.0f : x;
+    const V magic = V{} + 12582912.0f;  // 1.5·2²³: adding and subtracting it rounds to an integer
+    V n = (x * 1.44269504088896341f + magic) - magic;
+    V r = x - n * 0.693359375f + n * 2.12194440e-4f;
+    V p = V{} + 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * r * r + r + 1.0f;
+    typename Lanes<float>::Integers exponent = __builtin_convertvector(n, typename Lanes<float>::Integers);
+    return p * (V)((exponent + 127) << 23);
+}
+MNEMON_INLINE Vec<double> exponential(Vec<double> x) {
+    for (int i = 0; i < kLanes<double>; i++) x[i] = std::exp(x[i]);
+    return x;
+}
+
+// ln x for x > 0. Single precision: x = m·2^e with m in [√½, √2), a polynomial in m − 1 (Cephes).
+MNEMON_INLINE Vec<float> logarithm(Vec<float> x) {
+    using V = Vec<float>;
+    using I = typename Lanes<float>::Integers;
+    I bits = (I)x;
+    I e = ((bits >> 23) & 0xff) - 126;
+    V m = (V)((bits & 0x007fffff) | 0x3f000000);
+    I small = m < 0.707106781186547524f;
+    e = e + small;  // true is −1
+    m = small ? m + m - 1.0f : m - 1.0f;
+    V z = m * m;
+    V y = V{} + 7.0376836292e-2f;
+    y = y * m - 1.1514610310e-1f;
+    y = y * m + 1.1676998740e-1f;
+    y = y * m - 1.2420140846e-1f;
+    y = y * m + 1.4249322787e-1f;
+    y = y * m - 1.6668057665e-1f;
+    y = y * m + 2.0000714765e-1f;
+    y = y * m - 2.4999993993e-1f;
+    y = y * m + 3.3333331174e-1f;
+    y = y * m * z;
+    V whole = __builtin_convertvector(e, V);
+    y = y - whole * 2.12194440e-4f - 0.5f * z;
+    return m + y + whole * 0.693359375f;
+}
+MNEMON_INLINE Vec<double> logarithm(Vec<double> x) {
+    for (int i = 0; i < kLanes<double>; i++) x[i] = std::log(x[i]);
+    return x;
+}
+
+template <class T> MNEMON_INLINE Vec<T> sigmoid(Vec<T> x) { return 1 / (1 + exponential(-x)); }
+
+// tanh. Single precision: an odd polynomial near zero, where the quotient of exponentials would cancel.
+MNEMON_INLINE Vec<float> hyperbolic_tangent(Vec<float> x) {
+    using V = Vec<float>;
+    V e = exponential(-2 * x);
+    V far = (1 - e) / (1 + e);
+    V s = x * x;
+    V near = V{} - 5.70498872745e-3f;
+    near = near * s + 2.06390887954e-2f;
+    near = near * s - 5.37397155531e-2f;
+    near = near * s + 1.33314422036e-1f;
+    near = near * s - 3.33332819422e-1f;
+    near = x * (1.0f + s * near);
+    return s < 0.390625f ? near : far;
+}
+MNEMON_INLINE Vec<double> hyperbolic_tangent(Vec<double> x) {
+    for (int i = 0; i < kLanes<double>; i++) x[i] = std::tanh(x[i]);
+    return x;
+}
+
+template <class T> MNEMON_INLINE T softplus(T x) { return x > 20 ? x : std::log1p(std::exp(x)); }
+template <class T> MNEMON_INLINE T sigmoid_of(T x) { return 1 / (1 + std::exp(-x)); }
+
+// y = f(x) over n numbers that need not be padded.
+template <class T, class F> MNEMON_INLINE void map(const T* x, T* y, int n, F f) {
+    int i = 0;
+    for (; i + kLanes<T> <= n; i += kLanes<T>) store<T>(y + i, f(load<T>(x + i)));
+    if (i < n) {
+        T rest[kLanes<T>] = {};
+        std::memcpy(rest, x + i, (n - i) * sizeof(T));
+        store<T>(rest, f(load<T>(rest)));
+        std::memcpy(y + i, rest, (n - i) * sizeof(T));
+    }
+}
+
+// ---- matrix product of a few rows -----------------------------------------------------------------------------------
+//
+// C[m][n] = start[m][n] + Σ_k A[m][k] B[k][n], with B's rows padded to whole vectors. A block of C stays in registers
+// while k runs; B is read once for all rows of a block.
+
+template <class T, int Rows, int Vectors>
+MNEMON_INLINE void product_block(int depth, const T* a, long a_stride, const T* b, long b_stride, const T* start,
+                                 long start_stride, T* c, long c_stride) {
+    Vec<T> block[Rows][Vectors];
+    for (int m = 0; m < Rows; m++)
+        for (int n = 0; n < Vectors; n++)
+            block[m][n] = start ? load<T>(start + m * start_stride + n * kLanes<T>) : Vec<T>{};
+    for (int k = 0; k < depth; k++) {
+        Vec<T> right[Vectors];
+        for (int n = 0; n < Vectors; n++) right[n] = load<T>(b + k * b_stride + n * kLanes<T>);
+        for (int m = 0; m < Rows; m++) {
+            Vec<T> left = spread<T>(a[m * a_stride + k]);
+            for (int n = 0; n < Vectors; n++) block[m][n] += left * right[n];
+        }
+    }
+    for (int m = 0; m < Rows; m++)
+        for (int n = 0; n < Vectors; n++) store<T>(c + m * c_stride + n * kLanes<T>, block[m][n]);
+}
+
+template <class T, int Rows>
+void product_rows(int columns, int depth, const T* a, long a_stride, const T* b, long b_stride, const T* start,
+                  long start_stride, T* c, long c_stride) {
+    constexpr int kWide = Rows >= 4 ? 2 : (Rows >= 2 ? 4 : 8);  // registers: Rows × kWide sums + kWide + 1
+    const int vectors = padded<T>(columns) / kLanes<T>;
+    int n = 0;
+    for (; n + kWide <= vectors; n += kWide) {
+        const long at = (long)n * kLanes<T>;
+        product_block<T, Rows, kWide>(depth, a, a_stride, b + at, b_stride, start ? start + at : start, start_stride,
+                                      c + at, c_stride);
+    }
+    for (; n < vectors; n++) {
+        const long at = (long)n * kLanes<T>;
+        product_block<T, Rows, 1>(depth, a, a_stride, b + at, b_stride, start ? start + at : start, start_stride,
+                                  c + at, c_stride);
+    }
+}
+
+// start may be null (zero), or have stride 0 (one row for all). Rows of c and start need room for padded columns.
+template <class T>
+void product(int rows, int columns, int depth, const T* a, long a_stride, const T* b, long b_stride, const T* start,
+             long start_stride, T* c, long c_stride) {
+    int m = 0;
+    auto from = [&](auto count) {
+        constexpr int kRows = decltype(count)::value;
+        for (; m + kRows <= rows; m += kRows)
+            product_rows<T, kRows>(columns, depth, a + m * a_stride, a_stride, b, b_stride,
+                                   start ? start + m * start_stride : start, start_stride, c + m * c_stride, c_stride);
+    };
+    from(std::integral_constant<int, 4>());
+    from(std::integral_constant<int, 2>());
+    from(std::integral_constant<int, 1>());
+}
+
+}  // namespace mnemon
