@@ -1,20 +1,30 @@
 """A memory cell over a sequence, with the manners of nn.LSTM.
 
-Letters: ``T`` time, ``B`` batch, ``I`` input, ``O`` output.
+Letters: ``T`` time, ``B`` batch, ``I`` input, ``F`` features, ``O`` output.
 """
 
-from typing import TypeVar
+from typing import Literal, NamedTuple, TypeVar, get_args
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
+from mnemon import trace
 from mnemon.cell import CellState, MemoryCell
 from mnemon.errors import UserError
+from mnemon.native import engine as native
 from mnemon.state import map_state
 
 Sequence = TypeVar("Sequence", Tensor, PackedSequence)
+Engine = Literal["auto", "native", "reference"]
+
+
+class EngineUsed(NamedTuple):
+    """Which engine ran, and why that one."""
+
+    name: str
+    why: str
 
 
 class MANN(nn.Module):
@@ -26,12 +36,19 @@ class MANN(nn.Module):
     Args:
         cell: one step.
         batch_first: whether batched tensors are (B, T, ·).
+        engine: "native" runs the whole sequence in compiled kernels, "reference" step by step in PyTorch, "auto" in the
+            kernels where they cover the cell. Both give the same; ``engine_used`` tells which ran last, and why.
     """
 
-    def __init__(self, cell: MemoryCell, *, batch_first: bool = False) -> None:
+    engine_used: EngineUsed | None = None
+
+    def __init__(self, cell: MemoryCell, *, batch_first: bool = False, engine: Engine = "auto") -> None:
         super().__init__()
+        if engine not in get_args(Engine):
+            raise UserError(f"engine must be one of {', '.join(get_args(Engine))}, got {engine!r}")
         self.cell = cell
         self.batch_first = batch_first
+        self.engine = engine
 
     def reset_parameters(self) -> None:
         """Initialise the cell anew."""
@@ -53,10 +70,11 @@ class MANN(nn.Module):
                 raise UserError("a PackedSequence carries its lengths: leave out lengths")
             padded, lengths = pad_packed_sequence(inputs)
             output, state = self._run(padded, state, lengths)
-            packed = pack_padded_sequence(output, lengths, enforce_sorted=False)
-            # the given order of rows, not that of a new sort
-            order = inputs.sorted_indices, inputs.unsorted_indices
-            return PackedSequence(packed.data, inputs.batch_sizes, *order), state
+            order, back = inputs.sorted_indices, inputs.unsorted_indices
+            if order is not None:  # the order of the rows as they were packed
+                output, lengths = output.index_select(1, order), lengths[order.cpu()]
+            packed = pack_padded_sequence(output, lengths)
+            return PackedSequence(packed.data, inputs.batch_sizes, order, back), state
         self.cell.check_input(inputs, dimensions=(2, 3))
         if inputs.dim() == 2:
             unbatched_state = None if state is None else map_state(lambda part: part.unsqueeze(0), state)
@@ -76,20 +94,41 @@ class MANN(nn.Module):
         elif (given := state.controller.hidden.shape[0]) != batch:
             raise UserError(f"expected a state for a batch of {batch}, got one for {given}")
         active = None if lengths is None else _active(lengths.to(inputs.device), steps, batch)
-        features = []
-        for step, at_step in enumerate(inputs.unbind(0)):
-            row_active = None if active is None else active[step]
-            feature, state = self.cell.step(at_step, state, row_active)
-            features.append(feature)
-        stacked = torch.stack(features) if features else inputs.new_zeros(0, batch, self.cell.feature_size)
-        output = self.cell.readout(stacked)
+        self.engine_used = self._choose_engine(inputs)
+        if self.engine_used.name == "native":
+            features, state = native.run(self.cell, inputs, state, lengths)
+        else:
+            features, state = self._step_by_step(inputs, state, active)
+        output = self.cell.readout(features)
         if active is not None:
             output = output * active.unsqueeze(2)
         return output, state
 
+    def _choose_engine(self, inputs: Float[Tensor, "T B I"]) -> EngineUsed:
+        if self.engine == "reference":
+            return EngineUsed("reference", "asked for")
+        if trace.is_recording():
+            return EngineUsed("reference", "a trace is being recorded")
+        reason = native.why_not(self.cell, inputs)
+        if reason is None:
+            return EngineUsed("native", "covers this cell")
+        if self.engine == "native":
+            raise UserError(f"the native engine cannot run this: {reason}; write engine='auto' or 'reference'")
+        return EngineUsed("reference", reason)
+
+    def _step_by_step(
+        self, inputs: Float[Tensor, "T B I"], state: CellState, active: Bool[Tensor, "T B"] | None
+    ) -> tuple[Float[Tensor, "T B F"], CellState]:
+        features = [inputs.new_zeros(0, inputs.shape[1], self.cell.feature_size)]
+        for step, at_step in enumerate(inputs.unbind(0)):
+            feature, state = self.cell.step(at_step, state, None if active is None else active[step])
+            features.append(feature.unsqueeze(0))
+        return torch.cat(features), state
+
     def extra_repr(self) -> str:
         """What differs from the defaults."""
-        return "batch_first=True" if self.batch_first else ""
+        first = ["batch_first=True"] if self.batch_first else []
+        return ", ".join([*first, f"engine={self.engine!r}"])
 
 
 def _active(lengths: Int[Tensor, "rows"], steps: int, batch: int) -> Bool[Tensor, "T B"]:

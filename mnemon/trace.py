@@ -83,6 +83,11 @@ class Trace(Mapping[str, CellTrace]):
 _recording: list[Trace] = []
 
 
+def is_recording() -> bool:
+    """Whether anyone is watching."""
+    return bool(_recording)
+
+
 def observe(cell: nn.Module, interface: Any, state: Any) -> None:
     """Called by a cell after each step; does nothing unless a trace is being recorded."""
     for trace in _recording:

@@ -69,7 +69,8 @@ def _recurrent(config: ModelConfig, memory: Memory[Any, Any], input_size: int, o
 
 
 def _ntm(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
-    memory = NTMMemory(config.slots, config.word, config.heads, config.heads)
+    # the author's order, read before write: trained on short sequences, it holds up on longer ones more often
+    memory = NTMMemory(config.slots, config.word, config.heads, config.heads, read_first=True)
     return _recurrent(config, memory, input_size, output_size)
 
 

@@ -95,10 +95,8 @@ def run(
         reads=memory.reads,
         **options(memory),
     )
-    vector_weight = cell.interface.weight
-    vector_bias = cell.interface.bias
-    if vector_bias is None:
-        vector_bias = vector_weight.new_zeros(vector_weight.shape[0])
+    vector_weight, given = cell.interface.weight, cell.interface.bias
+    vector_bias = vector_weight.new_zeros(vector_weight.shape[0]) if given is None else given
     parts = [*state.controller, *state.memory]
     schedule = None
     if isinstance(cell.writing, WriteProtected):

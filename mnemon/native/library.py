@@ -1,13 +1,15 @@
 """The compiled kernels, called through a plain C interface (src/kernels.cpp)."""
 
 import ctypes
+import sysconfig
 from functools import cache
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-LIBRARY = Path(__file__).parent / "libmnemon.so"
+# Beside this file; or, of an editable install, where its compiled part goes.
+PLACES = (Path(__file__).parent, Path(sysconfig.get_path("platlib")) / "mnemon" / "native")
 SUFFIX = {torch.float32: "f32", torch.float64: "f64"}
 
 
@@ -51,7 +53,10 @@ class BackwardCall(ctypes.Structure):
 @cache
 def library() -> ctypes.CDLL | None:
     """The kernels, or None where the package was installed without a compiler."""
-    return ctypes.CDLL(str(LIBRARY)) if LIBRARY.exists() else None
+    for place in PLACES:
+        if (place / "libmnemon.so").exists():
+            return ctypes.CDLL(str(place / "libmnemon.so"))
+    return None
 
 
 def call(kernel: str, what: str, dtype: torch.dtype, config: Config, *calls: ctypes.Structure) -> None:

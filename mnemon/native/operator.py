@@ -14,7 +14,7 @@ from mnemon.native.library import BackwardCall, Config, ForwardCall, call, point
 CHECKPOINT_EVERY = 8  # steps between two kept contents of the memory
 ROWS_TOGETHER = 8  # at most so many rows of the batch share a read of the weights
 
-_CELL_FIELDS = [name for name, _ in Config._fields_ if name not in ("steps", "batch", "threads", "keep_records")]
+_CELL_FIELDS = [field[0] for field in Config._fields_ if field[0] not in ("steps", "batch", "threads", "keep_records")]
 
 
 def cell_numbers(config: Config) -> list[float]:
@@ -24,8 +24,8 @@ def cell_numbers(config: Config) -> list[float]:
 
 def _config(numbers: list[float], steps: int, batch: int, keep: bool) -> Config:
     config = Config(steps=steps, batch=batch, keep_records=keep, threads=torch.get_num_threads())
-    for (name, kind), number in zip(((n, k) for n, k in Config._fields_ if n in _CELL_FIELDS), numbers, strict=True):
-        setattr(config, name, number if kind is ctypes.c_double else int(number))
+    for name, number in zip(_CELL_FIELDS, numbers, strict=True):
+        setattr(config, name, number if name in ("clip", "decay") else int(number))
     config.checkpoint_every = CHECKPOINT_EVERY
     config.rows_together = max(1, min(ROWS_TOGETHER, -(-batch // config.threads)))
     return config
@@ -117,7 +117,7 @@ def sequence_backward(
     numbers: list[float],
 ) -> list[Tensor]:
     """Gradients of the preactivations, the interface vectors, the extra parameters (by row) and the state."""
-    steps, batch, preactivations = inputs.shape
+    steps, batch, _ = inputs.shape
     config = _config(numbers, steps, batch, keep=True)
     dpre = torch.empty_like(inputs, memory_format=torch.contiguous_format)
     dvector = inputs.new_empty(steps, batch, interface.shape[1])
@@ -188,7 +188,7 @@ def _keep_for_backward(ctx: Any, inputs: tuple[Any, ...], output: list[Tensor]) 
 def _backward(ctx: Any, gradients: list[Tensor | None]) -> tuple[Any, ...]:
     saved = ctx.saved_tensors
     tensors, (features, records, checkpoints, lengths, schedule), state = saved[:5], saved[5:10], list(saved[10:])
-    inputs, recurrent, interface, bias, extra = tensors
+    inputs, _, _, _, extra = tensors
     none = inputs.new_empty(0)  # its address is null, which the kernel takes for zeros
     dfeatures = torch.zeros_like(features) if gradients[0] is None else gradients[0]
     dfinal = [none if part is None else part for part in gradients[1 : 1 + ctx.states]]
