@@ -23,14 +23,14 @@ class Train:
     Sizes that are not given are the thesis's for the task. Stop with Ctrl-C and go on with --resume: the run then
     ends as if it had never been stopped.
 
-    Example: mnemon train copy --model ntm --steps 6000
+    Example: mnemon train copy --model ntm --seed 1
     """
 
     task: Annotated[str, tyro.conf.Positional]
     """Name of the task (mnemon list tasks)."""
     model: str = "ntm"
     """Name of the model (mnemon list models)."""
-    steps: int = 6_000
+    steps: int = 12_000
     """Batches to train on."""
     seed: int = 0
     """The same seed gives the same run."""
@@ -50,13 +50,15 @@ class Train:
     """Read heads, and as many write heads where a memory has several."""
     batch_size: int = 16
     """Sequences in a batch."""
-    optimiser: Literal["rmsprop", "adam"] = "rmsprop"
-    """RMSProp as the thesis's NTM experiments, or Adam."""
-    learning_rate: float = 1e-4
+    optimiser: Literal["adam", "rmsprop"] = "adam"
+    """Adam, or RMSProp as the thesis's NTM experiments (with --learning-rate 1e-4 --clip-value 10 --clip-norm None)."""
+    learning_rate: float = 1e-3
     """Step size."""
-    clip_value: float | None = 10.0
+    anneal: float = 0.3
+    """The last share of the steps, over which the learning rate falls to zero."""
+    clip_value: float | None = None
     """Bound of each element of the gradient."""
-    clip_norm: float | None = None
+    clip_norm: float | None = 1.0
     """Bound of the norm of the whole gradient."""
     log_every: int = 100
     """Steps between two rows of the record."""

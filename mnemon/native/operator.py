@@ -205,3 +205,10 @@ def _backward(ctx: Any, gradients: list[Tensor | None]) -> tuple[Any, ...]:
 
 
 sequence.register_autograd(_backward, setup_context=_keep_for_backward)
+
+
+def _no_second_derivative(ctx: Any, *gradients: Any) -> None:
+    raise RuntimeError("the native engine has no second derivatives: make the MANN with engine='reference'")
+
+
+sequence_backward.register_autograd(_no_second_derivative)

@@ -22,6 +22,7 @@ class TrainConfig:
     seed: int = 0
     optimiser: str = "rmsprop"
     learning_rate: float = 1e-4
+    anneal: float = 0.0  # the last share of the steps, over which the learning rate falls to zero
     rmsprop_alpha: float = 0.95
     rmsprop_momentum: float = 0.9
     clip_value: float | None = 10.0  # each element of each gradient; None: leave it
@@ -39,7 +40,7 @@ class TrainConfig:
         _require(0 <= self.seed <= LARGEST_SEED, "seed", self.seed, f"a whole number from 0 to {LARGEST_SEED}")
         _require(self.optimiser in OPTIMISERS, "optimiser", self.optimiser, " or ".join(map(repr, OPTIMISERS)))
         _require(_positive(self.learning_rate), "learning_rate", self.learning_rate, "a number above 0, such as 1e-4")
-        for name in ("rmsprop_alpha", "rmsprop_momentum"):
+        for name in ("anneal", "rmsprop_alpha", "rmsprop_momentum"):
             _require(0 <= getattr(self, name) < 1, name, getattr(self, name), "a number from 0 to below 1")
         for name in ("clip_value", "clip_norm"):
             value = getattr(self, name)

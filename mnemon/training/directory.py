@@ -75,6 +75,8 @@ def refuse_differences(source: Path, stored: Mapping[str, Any], config: Mapping[
                 f"{source} has {field} {json.dumps(before)}, not {json.dumps(now)}:"
                 " give the same value to resume, or choose another folder"
             )
+        if config["training"]["anneal"]:
+            raise UserError(f"{source} has {field} {before}, not {now}: a run with annealing cannot be extended")
         if now < before:
             raise UserError(f"{source} has {field} {before}, not {now}: ask for {before} or more to resume")
 

@@ -24,7 +24,7 @@ from mnemon.training.files import write_atomically
 from mnemon.training.health import TrainingStopped, offender, spoilt_parameter
 from mnemon.training.interrupt import Interrupted, StopRequest
 from mnemon.training.journal import Journal
-from mnemon.training.optimiser import clip, gradient_norm, make_optimiser
+from mnemon.training.optimiser import clip, gradient_norm, make_optimiser, set_learning_rate
 from mnemon.training.processes import make_accelerator, mean_over_processes
 from mnemon.training.progress import Progress, SilentProgress, make_progress
 from mnemon.training.record import Record, keep_records, read_records
@@ -166,6 +166,7 @@ class _Training:
         if not (math.isfinite(mean_loss) and math.isfinite(mean_norm)):
             raise TrainingStopped(number, seed, offender(self.model, batch, output, loss), self.saved)
         clip(self.config, self.parameters)
+        set_learning_rate(self.config, self.optimiser, number)
         self.optimiser.step()
         self.loss_sum += mean_loss
         self.loss_steps += 1

@@ -33,3 +33,11 @@ def clip(config: TrainConfig, parameters: Sequence[nn.Parameter]) -> None:
         clip_grad_value_(parameters, config.clip_value)
     if config.clip_norm is not None:
         clip_grad_norm_(parameters, config.clip_norm)
+
+
+def set_learning_rate(config: TrainConfig, optimiser: torch.optim.Optimizer, step: int) -> None:
+    """The full rate, and over the last ``anneal`` share of the steps a straight line down to zero."""
+    falling = config.anneal * config.steps
+    share = min(1.0, (config.steps - step + 1) / falling) if falling else 1.0
+    for group in optimiser.param_groups:
+        group["lr"] = config.learning_rate * share

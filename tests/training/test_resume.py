@@ -131,6 +131,13 @@ def test_extended_run_equals_a_long_one(tmp_path: Path) -> None:
     assert (summary["steps"], summary["resumed_from"]) == (17, 10)
 
 
+def test_annealed_run_cannot_be_extended(tmp_path: Path) -> None:
+    """Its learning rate has already fallen to zero, where a longer run's would still be high."""
+    run_tiny(tmp_path / "run", tiny_config(anneal=0.5))
+    with pytest.raises(UserError, match="a run with annealing cannot be extended"):
+        run_tiny(tmp_path / "run", tiny_config(steps=17, anneal=0.5), resume=True)
+
+
 def test_resuming_a_complete_run_does_nothing(tmp_path: Path) -> None:
     first = run_tiny(tmp_path / "run")
     before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}

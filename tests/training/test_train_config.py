@@ -2,9 +2,11 @@ import json
 from typing import Any
 
 import pytest
+import torch
 
 from mnemon.errors import UserError
 from mnemon.training.config import TrainConfig
+from mnemon.training.optimiser import make_optimiser, set_learning_rate
 
 
 def test_defaults_are_those_of_the_ntm_family() -> None:
@@ -74,3 +76,16 @@ def test_unknown_and_missing_settings_are_refused() -> None:
     del document["keep"]
     with pytest.raises(UserError, match="'keep' is missing"):
         TrainConfig.from_json(document)
+
+
+def test_the_learning_rate_falls_to_zero_over_the_last_share_of_the_steps() -> None:
+    parameter = torch.nn.Parameter(torch.zeros(1))
+    config = TrainConfig(steps=10, learning_rate=2.0, anneal=0.4)
+    optimiser = make_optimiser(config, [parameter])
+    rates = []
+    for step in range(1, 11):
+        set_learning_rate(config, optimiser, step)
+        rates.append(optimiser.param_groups[0]["lr"])
+    assert rates == pytest.approx([2.0] * 7 + [1.5, 1.0, 0.5])
+    set_learning_rate(TrainConfig(steps=10, learning_rate=2.0), optimiser, 10)
+    assert optimiser.param_groups[0]["lr"] == 2.0

@@ -245,4 +245,92 @@ void erase_and_add_backward(const T* before, int word, int slots, int heads, con
     }
 }
 
+// ---- look-up by part of the word ------------------------------------------------------------------------------------
+//
+//   s[h][n] = (Σ_w m² k M_n) ik_h im_hn  with  ik_h = 1/√(‖m k‖² + ε),  im_hn = 1/√(‖m M_n‖² + ε),    w_h = softmax_n(β_h s)
+//
+// Keys and masks of heads are `stride` apart.
+
+template <class T>
+void masked_look_up(const T* memory, int word, int slots_used, int heads, const T* keys, const T* masks, long stride,
+                    const T* strengths, T* ik, T* im, T* similarity, T* weights) {
+    const int slots = padded<T>(slots_used);
+    for (int h = 0; h < heads; h++) {
+        const T *k = keys + h * stride, *m = masks + h * stride;
+        const long row = (long)h * slots;
+        T length = (T)kEpsilon;
+        for (int w = 0; w < word; w++) length += m[w] * k[w] * m[w] * k[w];
+        ik[h] = 1 / std::sqrt(length);
+        for (int j = 0; j < slots; j += kLanes<T>) {
+            Vec<T> lengths = spread<T>((T)kEpsilon), inner{};
+            for (int w = 0; w < word; w++) {
+                Vec<T> at = m[w] * load<T>(memory + (long)w * slots + j);
+                lengths += at * at;
+                inner += m[w] * k[w] * at;
+            }
+            for (int i = 0; i < kLanes<T>; i++) im[row + j + i] = 1 / std::sqrt(lengths[i]);
+            Vec<T> s = inner * load<T>(im + row + j) * ik[h];
+            store<T>(similarity + row + j, s);
+            store<T>(weights + row + j, s * strengths[h]);
+        }
+        softmax(weights + row, slots_used);
+    }
+}
+
+// With q = m², and ds as in look_up_backward:
+//   dM_n += Σ_h q (ds ik im k − ds s im² M_n),      dk = q (Σ_n ds ik im M_n − k ik² Σ_n ds s),
+//   dq = k Σ_n ds ik im M_n − ½ Σ_n ds s im² M_n² − ½ k² ik² Σ_n ds s,      dm = 2 m dq.
+// dweights is used up.
+template <class T>
+void masked_look_up_backward(const T* memory, int word, int slots, int heads, const T* keys, const T* masks,
+                             long stride, const T* strengths, const T* ik, const T* im, const T* similarity,
+                             const T* weights, T* dweights, T* dkeys, T* dmasks, T* dstrengths, T* dmemory) {
+    for (int h = 0; h < heads; h++) {
+        const T *k = keys + h * stride, *m = masks + h * stride;
+        const T *s = similarity + (long)h * slots, *lengths = im + (long)h * slots;
+        T* d = dweights + (long)h * slots;
+        softmax_backward(weights + (long)h * slots, d, slots);
+        dstrengths[h] = dot(d, s, slots);
+        const T shrink = strengths[h] * dstrengths[h] * ik[h] * ik[h];
+        for (int w = 0; w < word; w++) {
+            const T* row = memory + (long)w * slots;
+            T* drow = dmemory + (long)w * slots;
+            Vec<T> direct{}, by_length{};
+            for (int j = 0; j < slots; j += kLanes<T>) {
+                Vec<T> at = load<T>(row + j), length = load<T>(lengths + j), ds = load<T>(d + j) * strengths[h];
+                Vec<T> along = ds * length * ik[h], inward = ds * load<T>(s + j) * length * length * at;
+                direct += along * at;
+                by_length += inward * at;
+                store<T>(drow + j, load<T>(drow + j) + m[w] * m[w] * (along * k[w] - inward));
+            }
+            const T inner = sum<T>(direct);
+            dkeys[h * stride + w] = m[w] * m[w] * (inner - shrink * k[w]);
+            dmasks[h * stride + w] = m[w] * (2 * k[w] * inner - sum<T>(by_length) - shrink * k[w] * k[w]);
+        }
+    }
+}
+
+// ---- sharpening -----------------------------------------------------------------------------------------------------
+//
+//   w' ∝ w^γ = softmax(γ log max(w, 10⁻²⁰))
+
+template <class T> void sharpen(const T* weights, int slots_used, T exponent, T* sharp) {
+    for (int j = 0; j < padded<T>(slots_used); j += kLanes<T>)
+        store<T>(sharp + j, exponent * logarithm(maximum<T>(load<T>(weights + j), spread<T>((T)1e-20))));
+    softmax(sharp, slots_used);
+}
+
+// dz = softmax_backward(dw'),  dw = γ dz / w, 0 where w was clamped, in place of dw'. Returns dγ = Σ dz log w.
+template <class T> T sharpen_backward(const T* weights, const T* sharp, int slots, T exponent, T* dsharp) {
+    softmax_backward(sharp, dsharp, slots);
+    Vec<T> dexponent{};
+    for (int j = 0; j < slots; j += kLanes<T>) {
+        Vec<T> at = load<T>(weights + j), dz = load<T>(dsharp + j);
+        Vec<T> clamped = maximum<T>(at, spread<T>((T)1e-20));
+        dexponent += dz * logarithm(clamped);
+        store<T>(dsharp + j, at >= spread<T>((T)1e-20) ? exponent * dz / clamped : Vec<T>{});
+    }
+    return sum<T>(dexponent);
+}
+
 }  // namespace mnemon

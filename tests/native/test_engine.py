@@ -1,0 +1,131 @@
+"""The native engine gives what the reference gives: outputs, final states and all gradients."""
+
+import gc
+import itertools
+import resource
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from mnemon import MANN, MemoryCell, NTMMemory, UserError, WriteProtected
+from mnemon.interface import LinearInterface
+from mnemon.memory import Memory
+from mnemon.models.catalogue import CONTROLLERS
+from mnemon.native.library import library
+from tests.native.comparison import distance, flatten, outcome
+
+pytestmark = pytest.mark.usefixtures("unchecked")
+
+SIZES = [(1, 1, None), (63, 3, None), (20, 11, [0, 20, 1, 7, 3, 0, 19, 12, 20, 5, 8])]  # steps, batch, lengths
+
+MEMORIES: dict[str, Callable[[], Memory[Any, Any]]] = {
+    "ntm-1": lambda: NTMMemory(1, 1),
+    "ntm-5": lambda: NTMMemory(5, 3, reads=3, writes=2),
+    "ntm-127": lambda: NTMMemory(127, 7, reads=1, writes=1, read_first=True),
+    "ntm-wide": lambda: NTMMemory(16, 20, reads=5, writes=3, shift_reach=2, read_first=True),
+}
+
+
+def make_cell(memory: str = "ntm-5", controller: str = "lstm", **options: Any) -> MemoryCell:
+    """A cell whose weights single precision holds exactly, in double precision."""
+    torch.manual_seed(0)
+    cell = MemoryCell(CONTROLLERS[controller](4, 9), MEMORIES[memory](), output_size=3, **options)
+    return cell.double()
+
+
+@pytest.mark.parametrize("controller", CONTROLLERS)
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_native_is_reference(memory: str, controller: str) -> None:
+    for size, protected in itertools.product(SIZES, [False, True]):
+        cell = make_cell(memory, controller, writing=WriteProtected() if protected else None)
+        exact = outcome(cell, "reference", *size)
+        assert distance(exact, outcome(cell, "native", *size)) < 1e-9, (size, protected)
+        # In single precision both engines round, over many steps by more than 1e-5: the kernels no worse than torch.
+        cell.float()
+        rounding = distance(exact, outcome(cell, "reference", *size))
+        assert distance(exact, outcome(cell, "native", *size)) < max(1e-5, 10 * rounding), (size, protected)
+
+
+def test_any_number_of_threads_gives_the_same() -> None:
+    cell = make_cell().float()
+    inputs = torch.randn(30, 13, 4)
+    outputs = []
+    for threads in (1, 2, 3, 2):
+        torch.set_num_threads(threads)
+        rnn = MANN(cell, engine="native")
+        output, _ = rnn(inputs)
+        outputs.append(
+            torch.cat(
+                [output.flatten(), *(g.flatten() for g in torch.autograd.grad(output.sum(), list(cell.parameters())))]
+            )
+        )
+    torch.set_num_threads(1)
+    torch.testing.assert_close(outputs[0], outputs[1])
+    torch.testing.assert_close(outputs[1], outputs[3], rtol=0, atol=0)
+
+
+def test_without_gradients_nothing_is_kept() -> None:
+    rnn = MANN(make_cell().float(), engine="native")
+    inputs = torch.randn(7, 3, 4)
+    expected, state = rnn(inputs)
+    with torch.no_grad():
+        output, other = rnn(inputs)
+    torch.testing.assert_close(output, expected, rtol=0, atol=0)
+    torch.testing.assert_close(flatten(other), flatten(state), rtol=0, atol=0)
+    assert not output.requires_grad
+
+
+def test_interface_without_bias() -> None:
+    cell = make_cell(interface=LinearInterface(bias=False))
+    assert distance(outcome(cell, "reference", 5, 2, None), outcome(cell, "native", 5, 2, None)) < 1e-9
+
+
+def test_engine_used_says_which_and_why() -> None:
+    cell, inputs = make_cell().float(), torch.randn(2, 1, 4)
+    rnn = MANN(cell)
+    assert rnn.engine_used is None
+    rnn(inputs)
+    assert rnn.engine_used == ("native", "covers this cell")
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        rnn(inputs)
+    assert rnn.engine_used == ("reference", "autocast is on")
+    reference = MANN(cell, engine="reference")
+    reference(inputs)
+    assert reference.engine_used == ("reference", "asked for")
+    forced = MANN(cell, engine="native")
+    with torch.autocast("cpu", dtype=torch.bfloat16), pytest.raises(UserError, match="autocast is on; write engine="):
+        forced(inputs)
+    with pytest.raises(UserError, match="engine must be one of auto, native, reference, got 'fast'"):
+        MANN(cell, engine="fast")  # type: ignore[arg-type]
+
+
+def test_double_backward_says_what_to_do() -> None:
+    cell = make_cell()
+    inputs = torch.randn(3, 2, 4, dtype=torch.float64, requires_grad=True)
+    output, _ = MANN(cell, engine="native")(inputs)
+    (gradient,) = torch.autograd.grad(output.sum(), inputs, create_graph=True)
+    with pytest.raises(RuntimeError, match="engine='reference'"):
+        torch.autograd.grad(gradient.sum(), inputs)
+    output, _ = MANN(cell, engine="reference")(inputs)
+    (gradient,) = torch.autograd.grad(output.sum(), inputs, create_graph=True)
+    assert torch.autograd.grad(gradient.sum(), inputs)[0].isfinite().all()
+
+
+def test_no_leak() -> None:
+    rnn = MANN(make_cell().float(), engine="native")
+    inputs = torch.randn(10, 4, 4)
+
+    def take(steps: int) -> int:
+        for _ in range(steps):
+            rnn(inputs)[0].sum().backward()
+        gc.collect()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    settled = take(500)
+    assert take(9_500) - settled < 4_000  # kilobytes, for ten thousand steps
+
+
+def test_the_kernels_are_built() -> None:
+    assert library() is not None, "built by pip install; a compiler is missing?"
