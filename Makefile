@@ -18,7 +18,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 bench: $(READY)
-	$(BIN)/python -m benchmarks
+	$(BIN)/mnemon bench --growth
 
 $(READY): pyproject.toml constraints.txt CMakeLists.txt $(wildcard mnemon/native/src/*)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

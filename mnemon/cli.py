@@ -1,4 +1,4 @@
-"""The command line: ``mnemon demo``, ``mnemon list``, ``mnemon train``.
+"""The command line: ``mnemon demo``, ``mnemon list``, ``mnemon train``, ``mnemon bench``.
 
 Bad input gives one line on standard error that says what to write instead, and exit code 2.
 """
@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 
 import tyro
 
+from mnemon.commands.bench import Bench
 from mnemon.commands.demo import Demo
 from mnemon.commands.listing import List
 from mnemon.commands.train import Train
@@ -20,6 +21,7 @@ Command = (
     Annotated[Demo, tyro.conf.subcommand("demo")]
     | Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Train, tyro.conf.subcommand("train")]
+    | Annotated[Bench, tyro.conf.subcommand("bench")]
 )
 
 
@@ -36,12 +38,12 @@ def main() -> None:
         _fail(str(stopped), 130)
 
 
-def _parse() -> Demo | List | Train:
+def _parse() -> Demo | List | Train | Bench:
     """tyro's answer, with its boxed complaints folded into one line."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            command: Demo | List | Train = tyro.cli(
+            command: Demo | List | Train | Bench = tyro.cli(
                 Command,
                 prog="mnemon",
                 config=(tyro.conf.OmitSubcommandPrefixes,),

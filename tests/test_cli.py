@@ -42,8 +42,8 @@ def test_list_as_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Expected one of {demo, list, train}"),
-        (["tran"], "Available subcommands: demo, list, train"),
+        ([], "Expected one of {demo, list, train, bench}"),
+        (["tran"], "Available subcommands: demo, list, train, bench"),
         (["train"], "Missing from mnemon train"),
         (["train", "cop"], "no task is called 'cop': did you mean 'copy'?"),
         (["train", "copy", "--model", "ntn"], "no model is called 'ntn': did you mean 'ntm'?"),
@@ -132,7 +132,7 @@ def test_stopped_and_resumed_is_as_if_never_stopped(how: signal.Signals, tmp_pat
     assert (tmp_path / "stopped" / final).read_bytes() == (tmp_path / "whole" / final).read_bytes()
 
 
-@pytest.mark.parametrize("command", ["demo", "list", "train"])
+@pytest.mark.parametrize("command", ["demo", "list", "train", "bench"])
 def test_help_teaches(command: str, tmp_path: Path) -> None:
     done = mnemon(command, "--help", folder=tmp_path)
     assert done.returncode == 0

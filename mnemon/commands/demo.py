@@ -19,7 +19,17 @@ from mnemon.training.seeding import generator_from, seed_everything
 TASK = Copy(min_length=1, max_length=8)
 HELD_OUT = {"length 8": Copy(min_length=8, max_length=8), "length 16": Copy(min_length=16, max_length=16)}
 MEMORY_MODEL = ModelConfig(name="ntm", hidden=64, slots=32, word=16)
-TRAINING = TrainConfig(steps=1_500, batch_size=16, learning_rate=3e-4, log_every=50, eval_every=500, eval_sequences=128)
+TRAINING = TrainConfig(
+    steps=3_000,
+    optimiser="adam",
+    learning_rate=1e-3,
+    anneal=0.3,
+    clip_value=None,
+    clip_norm=1.0,
+    log_every=50,
+    eval_every=1_000,
+    eval_sequences=128,
+)
 SHADES = " ░▒▓█"
 
 

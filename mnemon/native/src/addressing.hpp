@@ -4,6 +4,8 @@
 // padding holds zeros. Weightings are rows [h][n]. im and ik are the inverse lengths 1/√(‖v‖² + ε) of slots and keys.
 #pragma once
 
+#include <utility>
+
 #include "vector.hpp"
 
 namespace mnemon {
@@ -331,6 +333,48 @@ template <class T> T sharpen_backward(const T* weights, const T* sharp, int slot
         store<T>(dsharp + j, at >= spread<T>((T)1e-20) ? exponent * dz / clamped : Vec<T>{});
     }
     return sum<T>(dexponent);
+}
+
+// ---- sums over lanes ------------------------------------------------------------------------------------------------
+
+// Lane i of the result is a[i] + a[i ^ half] where i has the bit `half` clear, else the same of b.
+template <class T, int kHalf, int... kLane>
+MNEMON_INLINE Vec<T> fold(Vec<T> a, Vec<T> b, std::integer_sequence<int, kLane...>) {
+    constexpr int kMore = kLanes<T>;  // numbers the lanes of b
+#if defined(__clang__)
+    return __builtin_shufflevector(a, b, (kLane & kHalf ? kLane + kMore : kLane)...) +
+           __builtin_shufflevector(a, b, ((kLane ^ kHalf) + (kLane & kHalf ? kMore : 0))...);
+#else
+    using Order = typename Lanes<T>::Integers;
+    return __builtin_shuffle(a, b, Order{(kLane & kHalf ? kLane + kMore : kLane)...}) +
+           __builtin_shuffle(a, b, Order{((kLane ^ kHalf) + (kLane & kHalf ? kMore : 0))...});
+#endif
+}
+
+// The sum of each of kLanes vectors, as the lanes of one: every fold halves their number. Uses x up.
+template <class T, int kHalf = kLanes<T> / 2> MNEMON_INLINE Vec<T> sums_together(Vec<T>* x) {
+    for (int i = 0; i < kHalf; i++)
+        x[i] = fold<T, kHalf>(x[i], x[i + kHalf], std::make_integer_sequence<int, kLanes<T>>());
+    if constexpr (kHalf == 1) return x[0];
+    else return sums_together<T, kHalf / 2>(x);
+}
+
+// to[i] = the sum of x[i]; uses x up.
+template <class T, int kCount> MNEMON_INLINE void sums_of(Vec<T>* x, T* to) {
+    int i = 0;
+    for (; i + kLanes<T> <= kCount; i += kLanes<T>) store<T>(to + i, sums_together<T>(x + i));
+    for (; i < kCount; i++) to[i] = sum<T>(x[i]);
+}
+
+// ---- usage ----------------------------------------------------------------------------------------------------------
+
+// Usage with a slight slope over the slots, which settles ties in favour of the first: from_least_used in
+// mnemon/memory/addressing.py sorts by it.
+template <class T> void settle_ties(const T* used, int slots, T* settled) {
+    T most = used[0];
+    for (int n = 1; n < slots; n++) most = used[n] > most ? used[n] : most;
+    for (int n = 0; n < slots; n++) settled[n] = (1 + most) * ((T)4e-6 * (T)n);
+    for (int n = 0; n < slots; n++) settled[n] += used[n];  // a loop of its own, so that the product is rounded first
 }
 
 }  // namespace mnemon

@@ -105,30 +105,46 @@ void update_links(const T* before, T* after, int first, int last, int slots, con
     }
 }
 
-// to[h][i] += Σ_j rows[i][j] from[h][j] for `count` rows.
+// to[h][i] += Σ_j rows[i][j] from[h][j] for rows i and heads h of a block.
+template <class T, int Rows, int Heads> MNEMON_INLINE void follow_block(const T* rows, int slots, const T* from, T* to) {
+    Vec<T> total[Rows * Heads] = {};
+    for (int j = 0; j < slots; j += kLanes<T>) {
+        Vec<T> link[Rows];
+        for (int m = 0; m < Rows; m++) link[m] = load<T>(rows + (long)m * slots + j);
+        for (int h = 0; h < Heads; h++) {
+            Vec<T> weight = load<T>(from + (long)h * slots + j);
+            for (int m = 0; m < Rows; m++) total[h * Rows + m] += link[m] * weight;
+        }
+    }
+    T sums[Rows * Heads];
+    sums_of<T, Rows * Heads>(total, sums);
+    for (int h = 0; h < Heads; h++)
+        for (int m = 0; m < Rows; m++) to[(long)h * slots + m] += sums[h * Rows + m];
+}
+
+// The same for `count` rows and all heads.
 template <class T> void follow(const T* rows, int count, int slots, int heads, const T* from, T* to) {
     in_blocks(heads, [&](int head, auto heads_together) {
-        constexpr int kHeads = decltype(heads_together)::value;
-        in_blocks(count, [&](int row, auto rows_together) {
-            constexpr int kRows = decltype(rows_together)::value;
-            Vec<T> total[kRows][kHeads] = {};
-            for (int j = 0; j < slots; j += kLanes<T>) {
-                Vec<T> link[kRows];
-                for (int m = 0; m < kRows; m++) link[m] = load<T>(rows + (long)(row + m) * slots + j);
-                for (int h = 0; h < kHeads; h++) {
-                    Vec<T> weight = load<T>(from + (long)(head + h) * slots + j);
-                    for (int m = 0; m < kRows; m++) total[m][h] += link[m] * weight;
-                }
-            }
-            for (int m = 0; m < kRows; m++)
-                for (int h = 0; h < kHeads; h++) to[(long)(head + h) * slots + row + m] += sum<T>(total[m][h]);
-        });
+        constexpr int kHeads = decltype(heads_together)::value, kRows = std::max(8, kLanes<T>) / kHeads;
+        const T* weights = from + (long)head * slots;
+        T* sums = to + (long)head * slots;
+        int i = 0;
+        for (; i + kRows <= count; i += kRows)
+            follow_block<T, kRows, kHeads>(rows + (long)i * slots, slots, weights, sums + i);
+        for (; i < count; i++) follow_block<T, 1, kHeads>(rows + (long)i * slots, slots, weights, sums + i);
     });
 }
 
 // to[h][j] += Σ_i from[h][i] rows[i][j] for `count` rows.
 template <class T> void retrace(const T* rows, int count, int slots, int heads, const T* from, T* to) {
     product(heads, slots, count, from, slots, rows, slots, to, slots, to, slots);
+}
+
+// x with 0 at a lane, if there is one of that number.
+template <class T> MNEMON_INLINE Vec<T> without_lane(Vec<T> x, int number) {
+    typename Lanes<T>::Integers lane{};
+    for (int i = 0; i < kLanes<T>; i++) lane[i] = i;
+    return lane == number ? Vec<T>{} : x;
 }
 
 // What the backward pass over L reads and adds to, all of one step. Weightings are padded rows.
@@ -156,7 +172,8 @@ MNEMON_INLINE void link_block_backward(const LinkGradients<T>& g, int i, int j, 
         for (int m = 0; m < Rows; m++) {
             const Vec<T> dforward = spread<T>(g.dforward[r * slots + i + m]);
             const Vec<T> own = spread<T>(g.read_weights[r * slots + i + m]);
-            for (int n = 0; n < Vectors; n++) through[m][n] += dforward * weight[n] + own * dbackward[n];
+            for (int n = 0; n < Vectors; n++) through[m][n] += dforward * weight[n];
+            for (int n = 0; n < Vectors; n++) through[m][n] += own * dbackward[n];
         }
     }
     const bool diagonal = j < i + Rows && i < j + Vectors * kLanes<T>;
@@ -172,8 +189,7 @@ MNEMON_INLINE void link_block_backward(const LinkGradients<T>& g, int i, int j, 
             Vec<T> d = load<T>(g.dlinks + at);
             if (!kWrite || !kReadFirst) d += through[m][n];
             if (kWrite) {
-                if (diagonal)
-                    for (int lane = 0; lane < kLanes<T>; lane++) d[lane] = column + lane == i + m ? 0 : d[lane];
+                if (diagonal) d = without_lane<T>(d, i + m - column);
                 const T w = g.written[i + m];
                 const Vec<T> link = load<T>(g.before + at), scale = 1 - w - written;
                 to[m] += d * (precedence - link);
@@ -193,21 +209,24 @@ MNEMON_INLINE void link_block_backward(const LinkGradients<T>& g, int i, int j, 
 template <class T, bool kWrite, bool kReadFirst> void links_backward(const LinkGradients<T>& g, T* near) {
     for (int first = 0; first < g.used; first += kRowsNear) {
         const int count = std::min(kRowsNear, g.used - first);
+        Vec<T> to[kRowsNear] = {};
         in_blocks(count, [&](int row, auto rows_together) {
             constexpr int kRows = decltype(rows_together)::value, kWide = 2;
-            const int i = first + row;
+            Vec<T> own[kRows] = {};
             T* after = near + (long)row * g.slots;
-            Vec<T> to[kRows] = {};
             int j = 0;
             for (; j + kWide * kLanes<T> <= g.slots; j += kWide * kLanes<T>)
-                link_block_backward<T, kRows, kWide, kWrite, kReadFirst>(g, i, j, to, after);
+                link_block_backward<T, kRows, kWide, kWrite, kReadFirst>(g, first + row, j, own, after);
             for (; j < g.slots; j += kLanes<T>)
-                link_block_backward<T, kRows, 1, kWrite, kReadFirst>(g, i, j, to, after);
-            for (int m = 0; kWrite && m < kRows; m++) {
-                g.dwritten[i + m] += sum<T>(to[m]);
-                after[(long)m * g.slots + i + m] = 0;
-            }
+                link_block_backward<T, kRows, 1, kWrite, kReadFirst>(g, first + row, j, own, after);
+            for (int m = 0; m < kRows; m++) to[row + m] = own[m];
         });
+        if (kWrite) {
+            T sums[kRowsNear];
+            sums_of<T, kRowsNear>(to, sums);
+            for (int m = 0; m < count; m++) g.dwritten[first + m] += sums[m];
+            for (int m = 0; m < count; m++) near[(long)m * g.slots + first + m] = 0;
+        }
         const T* followed = kWrite && !kReadFirst ? near : g.before + (long)first * g.slots;
         retrace(followed, count, g.slots, g.heads, g.dforward + first, g.dread_weights);
         follow(followed, count, g.slots, g.heads, g.dbackward, g.dread_weights + first);

@@ -148,11 +148,9 @@ template <class T> struct LRUAMemory {
         }
     }
 
-    // w^{lu} and kept. A slight slope over the slots settles ties, as from_least_used in mnemon/memory/addressing.py.
+    // w^{lu} and kept.
     void mark_least_used(const T* used, T* marks, T* others, T* settled) const {
-        T most = used[0];
-        for (int n = 1; n < N; n++) most = used[n] > most ? used[n] : most;
-        for (int n = 0; n < N; n++) settled[n] = used[n] + (1 + most) * ((T)4e-6 * n);
+        settle_ties(used, N, settled);
         for (int n = N; n < Np; n++) settled[n] = std::numeric_limits<T>::infinity();
         set_zero(marks, Np);
         for (int j = 0; j < Np; j += kLanes<T>) store<T>(others + j, spread<T>(1));
@@ -185,17 +183,18 @@ template <class T> struct LRUAMemory {
 
     // M_t = M_{t−1} ∘ kept + Σ_h w^w_h k_hᵀ       (in place when before == after)
     void empty_and_add(const T* record, const T* before, T* after) const {
-        const T *w_h = record + written, *keys = record + xi;
+        const T *weights = record + written, *keys = record + xi, *stays = record + kept;
+        const int word = W, slots = Np, stride = head;  // a store might change a member, for all the compiler knows
         in_blocks(R, [&](int first, auto count) {
             constexpr int kHeads = decltype(count)::value;
-            const T* from = first ? after : before;
-            for (int j = 0; j < Np; j += kLanes<T>) {
-                Vec<T> weight[kHeads], stay = first ? spread<T>(1) : load<T>(record + kept + j);
-                for (int h = 0; h < kHeads; h++) weight[h] = load<T>(w_h + (long)(first + h) * Np + j);
-                for (int w = 0; w < W; w++) {
-                    Vec<T> m = load<T>(from + (long)w * Np + j) * stay;
-                    for (int h = 0; h < kHeads; h++) m += weight[h] * keys[(first + h) * head + w];
-                    store<T>(after + (long)w * Np + j, m);
+            const T *from = first ? after : before, *key = keys + first * stride;
+            for (int j = 0; j < slots; j += kLanes<T>) {
+                Vec<T> weight[kHeads], stay = first ? spread<T>(1) : load<T>(stays + j);
+                for (int h = 0; h < kHeads; h++) weight[h] = load<T>(weights + (long)(first + h) * slots + j);
+                for (int w = 0; w < word; w++) {
+                    Vec<T> m = load<T>(from + (long)w * slots + j) * stay;
+                    for (int h = 0; h < kHeads; h++) m += weight[h] * key[h * stride + w];
+                    store<T>(after + (long)w * slots + j, m);
                 }
             }
         });
@@ -203,23 +202,25 @@ template <class T> struct LRUAMemory {
 
     // With D = dM_t: dk_h = Σ_n D w^w_h, dw^w_h[n] += Σ_w D k_h, dM_{t−1} = D ∘ kept. dmemory holds D.
     void empty_and_add_backward(const T* record, T* dmemory, T* dwritten, T* dkeys) const {
-        const T* keys = record + xi;
-        read(dmemory, W, Np, R, record + written, dkeys);
+        const T *keys = record + xi, *stays = record + kept;
+        const int word = W, slots = Np, stride = head;
+        read(dmemory, word, slots, R, record + written, dkeys);
         in_blocks(R, [&](int first, auto count) {
             constexpr int kHeads = decltype(count)::value;
-            for (int j = 0; j < Np; j += kLanes<T>) {
+            const T* key = keys + first * stride;
+            for (int j = 0; j < slots; j += kLanes<T>) {
                 Vec<T> dweight[kHeads];
-                for (int h = 0; h < kHeads; h++) dweight[h] = load<T>(dwritten + (long)(first + h) * Np + j);
-                for (int w = 0; w < W; w++) {
-                    Vec<T> d = load<T>(dmemory + (long)w * Np + j);
-                    for (int h = 0; h < kHeads; h++) dweight[h] += d * keys[(first + h) * head + w];
+                for (int h = 0; h < kHeads; h++) dweight[h] = load<T>(dwritten + (long)(first + h) * slots + j);
+                for (int w = 0; w < word; w++) {
+                    Vec<T> d = load<T>(dmemory + (long)w * slots + j);
+                    for (int h = 0; h < kHeads; h++) dweight[h] += d * key[h * stride + w];
                 }
-                for (int h = 0; h < kHeads; h++) store<T>(dwritten + (long)(first + h) * Np + j, dweight[h]);
+                for (int h = 0; h < kHeads; h++) store<T>(dwritten + (long)(first + h) * slots + j, dweight[h]);
             }
         });
         for (int n = 0; n < N; n++)
-            if (record[kept + n] == 0)
-                for (int w = 0; w < W; w++) dmemory[(long)w * Np + n] = 0;
+            if (stays[n] == 0)
+                for (int w = 0; w < word; w++) dmemory[(long)w * slots + n] = 0;
     }
 
     void find_and_read(T* record, const T* memory, const T* inverse, T* reads) const {

@@ -1,0 +1,256 @@
+"""``mnemon bench``: time and memory of a step, engines side by side in one run.
+
+Rounds are interleaved, A B C A B C …, and medians are taken, because machines are noisy: a ratio between two rows of a
+run means something, a time of its own little.
+"""
+
+import contextlib
+import importlib.util
+import json
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from mnemon.cell import MemoryCell
+from mnemon.controllers import LSTMController
+from mnemon.errors import UserError, look_up
+from mnemon.memory import DNCMemory, LRUAMemory, NTMMemory
+from mnemon.memory.base import Memory
+from mnemon.models.baseline import LSTMBaseline
+from mnemon.rnn import MANN
+from mnemon.training.versions import provenance
+
+CHANNELS = 10
+
+
+class Workload(NamedTuple):
+    """A cell and the sequences it runs on."""
+
+    memory: Callable[[], Memory[Any, Any]]
+    batch: int
+    steps: int
+    hidden: int = 100
+
+
+WORKLOADS: dict[str, Workload] = {
+    "dnc-small": Workload(lambda: DNCMemory(16, 16, 1), batch=64, steps=100),
+    "dnc-medium": Workload(lambda: DNCMemory(128, 32, 4), batch=16, steps=60),
+    "dnc-large": Workload(lambda: DNCMemory(196, 64, 4), batch=32, steps=100),
+    "dnc-nolink": Workload(lambda: DNCMemory(196, 64, 4, links=False), batch=32, steps=100),
+    "ntm": Workload(lambda: NTMMemory(128, 20), batch=16, steps=41),
+    "lrua": Workload(lambda: LRUAMemory(128, 40, 4), batch=16, steps=50, hidden=200),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """Measure a training step and an inference pass: native and reference engine, nn.LSTM, and other packages.
+
+    Example: mnemon bench --workloads ntm dnc-small --rounds 21
+    """
+
+    workloads: tuple[str, ...] = tuple(WORKLOADS)
+    """Which cells to measure."""
+    rounds: int = 7
+    """How often each contender runs; medians are taken."""
+    threads: int = 2
+    """Threads for all of them."""
+    peers: bool = False
+    """Also the PyPI package `dnc`, where it is installed."""
+    compiled: bool = False
+    """Also the reference under torch.compile, step by step; compiling takes about a minute for each workload."""
+    growth: bool = False
+    """Also how time and memory grow with the length, the slots and the batch."""
+    json: bool = False
+    """Print one JSON document instead of a table."""
+
+    def run(self) -> None:
+        """Measure and print."""
+        if self.rounds < 1 or self.threads < 1:
+            raise UserError("rounds and threads must be at least 1")
+        for name in self.workloads:
+            look_up(WORKLOADS, name, "workload")
+        torch.set_num_threads(self.threads)
+        facts = provenance()
+        rows = [row for name in self.workloads for row in self._measure(name)]
+        hardware = {name: facts[name] for name in ("cpu", "cores", "threads", "platform")}
+        versions = {name: facts[name] for name in ("mnemon", "torch", "python")}
+        document = {"hardware": hardware, "versions": versions, "rows": rows, "growth": self._growth()}
+        if self.json:
+            print(json.dumps(document, indent=2))
+        else:
+            _print_tables(rows, document["growth"])
+
+    def _measure(self, name: str) -> list[dict[str, Any]]:
+        workload = WORKLOADS[name]
+        inputs = torch.randn(workload.steps, workload.batch, CHANNELS)
+        contenders = self._contenders(workload)
+        train = {engine: _training_step(model, inputs) for engine, model in contenders.items()}
+        infer = {engine: _inference(model, inputs) for engine, model in contenders.items()}
+        peaks = {engine: _peak_megabytes(step) for engine, step in train.items()}
+        train_times, infer_times = _interleaved(train, self.rounds), _interleaved(infer, self.rounds)
+        return [
+            {
+                "workload": name,
+                "engine": engine,
+                "train_ms": round(statistics.median(train_times[engine]), 3),
+                "infer_ms": round(statistics.median(infer_times[engine]), 3),
+                "peak_mb": round(peaks[engine], 1),
+                "spread": round(_spread(train_times[engine]), 3),
+            }
+            for engine in contenders
+        ]
+
+    def _contenders(self, workload: Workload) -> dict[str, nn.Module]:
+        native, reference = _network(workload), _network(workload)
+        native.engine, reference.engine = "auto", "reference"
+        contenders: dict[str, nn.Module] = {"native": native, "reference": reference}
+        if self.compiled:
+            compiled = _network(workload)
+            compiled.engine = "reference"
+            compiled.cell.step = torch.compile(compiled.cell.step)  # type: ignore[method-assign]
+            contenders["compiled"] = compiled
+        contenders["nn.LSTM"] = LSTMBaseline(CHANNELS, workload.hidden, CHANNELS)
+        memory = workload.memory()
+        if self.peers and isinstance(memory, DNCMemory) and memory.links:
+            contenders["dnc (PyPI)"] = _PeerDNC(memory, workload.hidden)
+        return contenders
+
+    def _growth(self) -> list[dict[str, Any]]:
+        """Native times and peaks as one size grows, the others fixed."""
+        if not self.growth:
+            return []
+        rows = []
+        for what, sizes in {
+            "steps": (100, 1_000, 10_000),
+            "slots": (256, 1_024, 4_096),
+            "batch": (4, 16, 64),
+        }.items():
+            for size in sizes:
+                chosen = {"steps": 50, "slots": 64, "batch": 8} | {what: size}
+                workload = Workload(
+                    lambda slots=chosen["slots"]: DNCMemory(slots, 16, 1, links=False),  # type: ignore[misc]
+                    batch=chosen["batch"],
+                    steps=chosen["steps"],
+                )
+                model, inputs = _network(workload), torch.randn(workload.steps, workload.batch, CHANNELS)
+                train, infer = _training_step(model, inputs), _inference(model, inputs)
+                peaks = _peak_megabytes(train), _peak_megabytes(infer)
+                times = _interleaved({"train": train, "infer": infer}, 3)
+                rows.append(
+                    {
+                        "grows": what,
+                        "size": size,
+                        "train_ms": round(statistics.median(times["train"]), 2),
+                        "infer_ms": round(statistics.median(times["infer"]), 2),
+                        "train_peak_mb": round(peaks[0], 1),
+                        "infer_peak_mb": round(peaks[1], 1),
+                    }
+                )
+        return rows
+
+
+def _network(workload: Workload) -> MANN:
+    controller = LSTMController(CHANNELS, workload.hidden)
+    return MANN(MemoryCell(controller, workload.memory(), output_size=CHANNELS))
+
+
+class _PeerDNC(nn.Module):
+    """The PyPI package ``dnc``, with the same sizes and a read-out."""
+
+    def __init__(self, memory: DNCMemory, hidden: int) -> None:
+        super().__init__()
+        if importlib.util.find_spec("dnc") is None:
+            raise UserError("the package dnc is not installed: pip install -c constraints.txt --no-deps dnc")
+        from dnc import DNC  # type: ignore[import-not-found]
+
+        self.rnn = DNC(
+            input_size=CHANNELS,
+            hidden_size=hidden,
+            nr_cells=memory.slots,
+            cell_size=memory.word,
+            read_heads=memory.reads,
+            batch_first=False,
+        )
+        self.readout = nn.LazyLinear(CHANNELS)
+
+    def forward(self, inputs: Tensor) -> tuple[Tensor, None]:
+        """Run from a fresh state."""
+        output, _ = self.rnn(inputs, (None, None, None), reset_experience=True)
+        return self.readout(output), None
+
+
+def _training_step(model: nn.Module, inputs: Tensor) -> Callable[[], None]:
+    model(inputs)  # makes lazy parameters
+    optimiser = torch.optim.Adam(model.parameters())
+
+    def step() -> None:
+        optimiser.zero_grad()
+        output, _ = model(inputs)
+        output.square().mean().backward()
+        optimiser.step()
+
+    step()
+    return step
+
+
+def _inference(model: nn.Module, inputs: Tensor) -> Callable[[], None]:
+    def step() -> None:
+        with torch.no_grad():
+            model(inputs)
+
+    step()
+    return step
+
+
+def _interleaved(steps: dict[str, Callable[[], None]], rounds: int) -> dict[str, list[float]]:
+    """Milliseconds of each contender in each round."""
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    for _ in range(rounds):
+        for name, step in steps.items():
+            began = time.perf_counter()
+            step()
+            times[name].append(1000 * (time.perf_counter() - began))
+    return times
+
+
+def _spread(times: list[float]) -> float:
+    """Half the middle of the times, as a share of the median: the interquartile range."""
+    if len(times) < 2:
+        return 0.0
+    low, middle, high = statistics.quantiles(times, n=4)
+    return (high - low) / middle
+
+
+def _peak_megabytes(step: Callable[[], None]) -> float:
+    """How far the process's memory rises above where it stands while a step runs (Linux)."""
+    with contextlib.suppress(OSError):
+        before = _status("VmRSS")
+        Path("/proc/self/clear_refs").write_text("5")  # forget the highest so far
+        step()
+        return (_status("VmHWM") - before) / 1024
+    return float("nan")
+
+
+def _status(field: str) -> int:
+    """Kilobytes, as the kernel counts them."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
+
+
+def _print_tables(rows: list[dict[str, Any]], growth: Any) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    for title, listed in (("engines", rows), ("growth of the native engine, DNC without links", growth)):
+        if listed:
+            table = Table(*listed[0], title=title, title_justify="left")
+            for row in listed:
+                table.add_row(*map(str, row.values()))
+            Console().print(table)
