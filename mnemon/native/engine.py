@@ -12,9 +12,16 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from mnemon.cell import CellState, MemoryCell
-from mnemon.controllers import Controller, ElmanController, FeedForwardController, LSTMController
+from mnemon.controllers import (
+    Controller,
+    ElmanController,
+    FeedForwardController,
+    GRUController,
+    LayerNormLSTMController,
+    LSTMController,
+)
 from mnemon.interface import LinearInterface
-from mnemon.memory import NTMMemory
+from mnemon.memory import DNCMemory, LRUAMemory, NTMMemory
 from mnemon.native.library import SUFFIX, Config, library
 from mnemon.native.operator import cell_numbers, sequence
 from mnemon.writing import RegularWriting, WriteProtected
@@ -47,8 +54,36 @@ def _feed_forward(controller: Controller[Any]) -> Weights:
     return Weights(weight[:, :size], controller.bias_ih, recurrent, weight.new_empty(0))
 
 
+def _gated(controller: Controller[Any]) -> Weights:
+    """The candidate's two parts stay apart, [r, z, n_x, n_h]: what comes from h is reset before they are added."""
+    size, hidden = controller.input_size, controller.hidden_size
+    assert controller.weight_hh is not None
+    assert controller.bias_ih is not None
+    assert controller.bias_hh is not None
+    zeros = controller.weight_ih.new_zeros
+    from_inputs = F.pad(controller.weight_ih, (0, 0, 0, hidden))  # rows r, z, n_x, and none of n_h
+    gates, candidate = controller.weight_hh[: 2 * hidden], controller.weight_hh[2 * hidden :]
+    from_hidden = torch.cat([gates, zeros(hidden, hidden), candidate])
+    recurrent = torch.cat([from_hidden, from_inputs[:, size:]], dim=1).T
+    bias_gates, bias_candidate = controller.bias_hh[: 2 * hidden], controller.bias_hh[2 * hidden :]
+    bias = F.pad(controller.bias_ih, (0, hidden)) + torch.cat([bias_gates, zeros(hidden), bias_candidate])
+    return Weights(from_inputs[:, :size], bias, recurrent, zeros(0))
+
+
+def _normalised(controller: Controller[Any]) -> Weights:
+    """No biases but those of the normalisations."""
+    assert isinstance(controller, LayerNormLSTMController)
+    assert controller.weight_hh is not None
+    size = controller.input_size
+    recurrent = torch.cat([controller.weight_hh, controller.weight_ih[:, size:]], dim=1).T
+    extra = torch.cat([controller.norm_gain.flatten(), controller.norm_bias.flatten()])
+    return Weights(controller.weight_ih[:, :size], None, recurrent, extra)
+
+
 CONTROLLERS: dict[type[Controller[Any]], tuple[str, Callable[[Controller[Any]], Weights]]] = {
     LSTMController: ("lstm", _plain),
+    LayerNormLSTMController: ("layer_norm_lstm", _normalised),
+    GRUController: ("gru", _gated),
     ElmanController: ("tanh", _plain),
     FeedForwardController: ("tanh", _feed_forward),
 }
@@ -58,7 +93,20 @@ def _ntm(memory: NTMMemory) -> dict[str, Any]:
     return {"writes": memory.writes, "shift_reach": memory.shift_reach, "read_first": memory.read_first}
 
 
-MEMORIES: dict[type[Any], tuple[str, Callable[[Any], dict[str, Any]]]] = {NTMMemory: ("ntm", _ntm)}
+def _dnc(memory: DNCMemory) -> dict[str, Any]:
+    options = ("links", "masked_lookup", "erase_freed", "sharp_links", "read_first")
+    return {"writes": 1, "clip": memory.clip or 0.0} | {name: getattr(memory, name) for name in options}
+
+
+def _lrua(memory: LRUAMemory) -> dict[str, Any]:
+    return {"strengths": memory.strengths, "decay": memory.decay, "read_first": memory.read_first}
+
+
+MEMORIES: dict[type[Any], tuple[str, Callable[[Any], dict[str, Any]]]] = {
+    NTMMemory: ("ntm", _ntm),
+    DNCMemory: ("dnc", _dnc),
+    LRUAMemory: ("lrua", _lrua),
+}
 
 
 def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:

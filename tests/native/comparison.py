@@ -29,9 +29,11 @@ def outcome(cell: MemoryCell, engine: Engine, steps: int, batch: int, lengths: l
         return torch.randn(*shape, generator=generator).to(dtype)
 
     inputs = random(steps, batch, cell.input_size).requires_grad_()
-    start = map_state(
-        lambda part: (part.detach() + 0.1 * random(*part.shape).abs()).requires_grad_(), cell.init_state(batch)
-    )
+
+    def disturb(part: Tensor) -> Tensor:
+        return (part.detach() + random(*part.shape).abs() / (1 + part.shape[-1])).requires_grad_()
+
+    start = map_state(disturb, cell.init_state(batch))
     leaves = [*cell.parameters(), inputs, *flatten(start)]
     asked = None if lengths is None else torch.tensor(lengths)
     output, state = MANN(cell, engine=engine)(inputs, start, lengths=asked)

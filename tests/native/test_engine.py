@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from mnemon import MANN, MemoryCell, NTMMemory, UserError, WriteProtected
+from mnemon import MANN, DNCMemory, LRUAMemory, MemoryCell, NTMMemory, UserError, WriteProtected
 from mnemon.interface import LinearInterface
 from mnemon.memory import Memory
 from mnemon.models.catalogue import CONTROLLERS
@@ -25,6 +25,17 @@ MEMORIES: dict[str, Callable[[], Memory[Any, Any]]] = {
     "ntm-5": lambda: NTMMemory(5, 3, reads=3, writes=2),
     "ntm-127": lambda: NTMMemory(127, 7, reads=1, writes=1, read_first=True),
     "ntm-wide": lambda: NTMMemory(16, 20, reads=5, writes=3, shift_reach=2, read_first=True),
+    "dnc-1": lambda: DNCMemory(1, 1),
+    "dnc-5": lambda: DNCMemory(5, 3, reads=3),
+    "dnc-127": lambda: DNCMemory(127, 7, reads=2, read_first=True),
+    "dnc-no-links": lambda: DNCMemory(16, 20, reads=5, links=False),
+    "dnc-masked": lambda: DNCMemory(5, 3, reads=2, masked_lookup=True),
+    "dnc-erasing": lambda: DNCMemory(5, 3, reads=2, erase_freed=True, clip=0.5),
+    "dnc-sharp": lambda: DNCMemory(5, 3, reads=2, sharp_links=True, clip=None),
+    "dnc-repaired": lambda: DNCMemory(17, 9, reads=4, masked_lookup=True, erase_freed=True, sharp_links=True),
+    "lrua-1": lambda: LRUAMemory(1, 1),
+    "lrua-5": lambda: LRUAMemory(5, 3, reads=3, read_first=True),
+    "lrua-127": lambda: LRUAMemory(127, 7, reads=2, strengths=False, decay=0.5),
 }
 
 

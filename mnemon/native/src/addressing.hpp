@@ -249,7 +249,8 @@ void erase_and_add_backward(const T* before, int word, int slots, int heads, con
 
 // ---- look-up by part of the word ------------------------------------------------------------------------------------
 //
-//   s[h][n] = (Σ_w m² k M_n) ik_h im_hn  with  ik_h = 1/√(‖m k‖² + ε),  im_hn = 1/√(‖m M_n‖² + ε),    w_h = softmax_n(β_h s)
+//   s[h][n] = (Σ_w m² k M_n) ik_h im_hn,      w_h = softmax_n(β_h s),
+//   ik_h = 1/√(‖m k‖² + ε),      im_hn = 1/√(‖m M_n‖² + ε)
 //
 // Keys and masks of heads are `stride` apart.
 
@@ -333,6 +334,14 @@ template <class T> T sharpen_backward(const T* weights, const T* sharp, int slot
         store<T>(dsharp + j, at >= spread<T>((T)1e-20) ? exponent * dz / clamped : Vec<T>{});
     }
     return sum<T>(dexponent);
+}
+
+// x, loaded once: the compiler would otherwise load it again for each of its uses, which are more than loads can feed.
+template <class T> MNEMON_INLINE Vec<T> in_register(Vec<T> x) {
+#if defined(__x86_64__)
+    asm("" : "+v"(x));
+#endif
+    return x;
 }
 
 // ---- sums over lanes ------------------------------------------------------------------------------------------------

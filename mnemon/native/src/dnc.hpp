@@ -2,7 +2,7 @@
 //
 // Heads are numbered reads first; the write head is the last. The interface vector has for every read head
 // [k, β, f, π, mask, sharpness] and for the write head [k, β, e, v, g^a, g^w, mask]; forward leaves it activated in the
-// record. Content, what is kept every few steps and played back, is the memory word by word and then the links row by row.
+// record. Content, what is kept every few steps and played back, is the memory word by word, then the links row by row.
 #pragma once
 
 #include <algorithm>
@@ -15,20 +15,23 @@ namespace mnemon {
 
 // ---- allocation -----------------------------------------------------------------------------------------------------
 
-// φ: the slots from least to most used; of slots that are used alike, the first comes first. A slope over the slots settles
-// ties, as from_least_used in mnemon/memory/addressing.py does. keys has room for one padded row.
+// For few slots, counting how many come before each is cheaper than a sort: it has no branches.
+constexpr int kCountedSlots = 512;
+
+// φ: the slots from least to most used; of slots that are used alike, the first comes first. A slope over the slots
+// settles ties, as from_least_used in mnemon/memory/addressing.py does. keys and order have room for one padded row.
 template <class T> void from_least_used(const T* used, int slots, T* keys, int32_t* order) {
     const int all = padded<T>(slots);
     const T most = *std::max_element(used, used + slots);
     for (int i = 0; i < slots; i++) keys[i] = (1 + most) * ((T)4e-6 * (T)i);
     for (int i = 0; i < slots; i++) keys[i] += used[i];  // a loop of its own, so that the product is rounded before it
-    if (slots > 512) {
+    if (slots > kCountedSlots) {
         for (int i = 0; i < slots; i++) order[i] = i;
         std::stable_sort(order, order + slots, [&](int a, int b) { return keys[a] < keys[b]; });
         return;
     }
-    // A slot's place is the number of slots that come before it: no branches, and cheaper than a sort for few slots.
     using Count = typename Lanes<T>::Integers;
+    set_zero(order, all);  // a usage that is not a number has no place; its slot must still be one
     for (int i = slots; i < all; i++) keys[i] = (T)1e30;
     for (int i = 0; i < all; i += kLanes<T>) {
         const Vec<T> own = load<T>(keys + i);
@@ -53,26 +56,26 @@ template <class T> void from_least_used(const T* used, int slots, T* keys, int32
 
 template <class T> MNEMON_INLINE Vec<T> off_zero(Vec<T> used) { return (T)kEpsilon + (1 - (T)kEpsilon) * used; }
 
-// With u ← ε + (1−ε) u: P[φ_j] = Π_{i<j} u[φ_i],  a = (1 − u) P. Receives a; P and φ are for backward.
-template <class T>
-void allocate(const T* used, int slots, T* scratch, int32_t* order, T* products, T* allocated) {
-    const int all = padded<T>(slots);
+// With u ← ε + (1−ε) u: P[φ_j] = Π_{i<j} u[φ_i];  a = (1 − u) P.
+template <class T> void multiply_less_used(const T* used, int slots, T* scratch, int32_t* order, T* products) {
     from_least_used(used, slots, scratch, order);
-    for (int j = 0; j < all; j += kLanes<T>) store<T>(scratch + j, off_zero<T>(load<T>(used + j)));
+    for (int j = 0; j < padded<T>(slots); j += kLanes<T>) store<T>(scratch + j, off_zero<T>(load<T>(used + j)));
+    set_zero(products, padded<T>(slots));
     T product = 1;
     for (int k = 0; k < slots; k++) {
         products[order[k]] = product;
         product *= scratch[order[k]];
     }
-    zero_padding(products, slots);
-    for (int j = 0; j < all; j += kLanes<T>)
-        store<T>(allocated + j, (1 - load<T>(scratch + j)) * load<T>(products + j));
+}
+template <class T> MNEMON_INLINE Vec<T> allocation(const T* used, const T* products) {
+    return (1 - off_zero<T>(load<T>(used))) * load<T>(products);
 }
 
 // From the last of φ to the first, with G_j the gradient of P_j from there on: P_{j+1} = u_j P_j, so
 //   du_j = (G_{j+1} − da_j) P_j,      G_j = (1 − u_j) da_j + u_j G_{j+1}.
 template <class T>
-void allocate_backward(const T* used, int slots, const int32_t* order, const T* products, const T* dallocated, T* dused) {
+void allocation_backward(const T* used, int slots, const int32_t* order, const T* products, const T* dallocated,
+                         T* dused) {
     T later = 0;
     for (int k = slots - 1; k >= 0; k--) {
         const int i = order[k];
@@ -87,8 +90,8 @@ void allocate_backward(const T* used, int slots, const int32_t* order, const T* 
 //   L_t[i,j] = (1 − w(i) − w(j)) L_{t−1}[i,j] + w(i) p_{t−1}(j),   L_t[i,i] = 0
 //   f_r(i) = Σ_j L[i,j] w_r(j),     b_r(j) = Σ_i L[i,j] w_r(i)
 //
-// L is the largest thing there is, so it goes through the cache once, a few rows at a time: all that is done to these rows
-// is done while they are near.
+// L is the largest thing there is, so it goes through the cache once, a few rows at a time: all that is done to these
+// rows is done while they are near.
 
 constexpr int kRowsNear = 16;
 
@@ -106,13 +109,14 @@ void update_links(const T* before, T* after, int first, int last, int slots, con
 }
 
 // to[h][i] += Σ_j rows[i][j] from[h][j] for rows i and heads h of a block.
-template <class T, int Rows, int Heads> MNEMON_INLINE void follow_block(const T* rows, int slots, const T* from, T* to) {
+template <class T, int Rows, int Heads>
+MNEMON_INLINE void follow_block(const T* rows, int slots, const T* from, T* to) {
     Vec<T> total[Rows * Heads] = {};
     for (int j = 0; j < slots; j += kLanes<T>) {
         Vec<T> link[Rows];
         for (int m = 0; m < Rows; m++) link[m] = load<T>(rows + (long)m * slots + j);
         for (int h = 0; h < Heads; h++) {
-            Vec<T> weight = load<T>(from + (long)h * slots + j);
+            const Vec<T> weight = in_register<T>(load<T>(from + (long)h * slots + j));
             for (int m = 0; m < Rows; m++) total[h * Rows + m] += link[m] * weight;
         }
     }
@@ -149,16 +153,17 @@ template <class T> MNEMON_INLINE Vec<T> without_lane(Vec<T> x, int number) {
 
 // What the backward pass over L reads and adds to, all of one step. Weightings are padded rows.
 template <class T> struct LinkGradients {
-    int used, slots, heads;                                // N, padded N, R
+    int used, slots, heads;                                 // N, padded N, R
     const T *before, *written, *precedence, *read_weights;  // L_{t−1}, w_t, p_{t−1}, w^r_{t−1}
-    const T *dforward, *dbackward;                         // df_r, db_r
+    const T *dforward, *dbackward;                          // df_r, db_r
     T *dlinks, *dwritten, *dprecedence, *dread_weights;
 };
 
 // A block of rows i … and columns j …. The reads give D[i,j] = Σ_r df_r(i) w_r(j) + w_r(i) db_r(j) to the links they
 // followed. The update gives, with D the gradient of L_t (0 on the diagonal):
 //   dw(i) += Σ_j D (p(j) − L_{t−1}),  dw(j) −= Σ_i D L_{t−1},  dp(j) += Σ_i D w(i),  dL_{t−1} = (1 − w(i) − w(j)) D.
-// to[m] sums dw(i) over columns; `after` receives these rows of L_t, from row i on, if the reads followed them.
+// to[m] sums dw(i) over columns; `after` receives rows i … of L_t, if the reads followed them. The rows that come next
+// are on their way meanwhile.
 template <class T, int Rows, int Vectors, bool kWrite, bool kReadFirst>
 MNEMON_INLINE void link_block_backward(const LinkGradients<T>& g, int i, int j, Vec<T>* to, T* after) {
     const long slots = g.slots;
@@ -166,8 +171,8 @@ MNEMON_INLINE void link_block_backward(const LinkGradients<T>& g, int i, int j, 
     for (int r = 0; r < g.heads; r++) {
         Vec<T> weight[Vectors], dbackward[Vectors];
         for (int n = 0; n < Vectors; n++) {
-            weight[n] = load<T>(g.read_weights + r * slots + j + n * kLanes<T>);
-            dbackward[n] = load<T>(g.dbackward + r * slots + j + n * kLanes<T>);
+            weight[n] = in_register<T>(load<T>(g.read_weights + r * slots + j + n * kLanes<T>));
+            dbackward[n] = in_register<T>(load<T>(g.dbackward + r * slots + j + n * kLanes<T>));
         }
         for (int m = 0; m < Rows; m++) {
             const Vec<T> dforward = spread<T>(g.dforward[r * slots + i + m]);
@@ -176,7 +181,8 @@ MNEMON_INLINE void link_block_backward(const LinkGradients<T>& g, int i, int j, 
             for (int n = 0; n < Vectors; n++) through[m][n] += own * dbackward[n];
         }
     }
-    const bool diagonal = j < i + Rows && i < j + Vectors * kLanes<T>;
+    const bool diagonal = kWrite && j < i + Rows && i < j + Vectors * kLanes<T>;
+#pragma GCC unroll 4  // so that `through` stays in registers
     for (int n = 0; n < Vectors; n++) {
         const int column = j + n * kLanes<T>;
         Vec<T> written{}, precedence{}, dwritten{}, dprecedence{};
@@ -186,6 +192,8 @@ MNEMON_INLINE void link_block_backward(const LinkGradients<T>& g, int i, int j, 
         }
         for (int m = 0; m < Rows; m++) {
             const long at = (i + m) * slots + column;
+            __builtin_prefetch(g.dlinks + at + kRowsNear * slots, 1, 2);
+            __builtin_prefetch(g.before + at + kRowsNear * slots, 0, 2);
             Vec<T> d = load<T>(g.dlinks + at);
             if (!kWrite || !kReadFirst) d += through[m][n];
             if (kWrite) {
@@ -205,8 +213,9 @@ MNEMON_INLINE void link_block_backward(const LinkGradients<T>& g, int i, int j, 
     }
 }
 
-// The whole of L, a few rows at a time; near has room for kRowsNear rows.
-template <class T, bool kWrite, bool kReadFirst> void links_backward(const LinkGradients<T>& g, T* near) {
+// The whole of L, a few rows at a time; near has room for kRowsNear rows. g is a copy: what is stored through a pointer
+// might otherwise be one of its own fields, for all the compiler knows.
+template <class T, bool kWrite, bool kReadFirst> void links_backward(const LinkGradients<T> g, T* near) {
     for (int first = 0; first < g.used; first += kRowsNear) {
         const int count = std::min(kRowsNear, g.used - first);
         Vec<T> to[kRowsNear] = {};
@@ -243,7 +252,7 @@ template <class T> struct DNCMemory {
     // Within a head's part of the interface vector; k is first, β is at W.
     int free_gate, modes, mask, sharpness, read_head, erase, add, allocation_gate, write_gate, write_mask;
     // In a record. Rows of all heads have the write head's last.
-    long xi, raw, ik, im, similarity, content, kept, usage, order, products, allocated, write_weights, read_weights;
+    long xi, raw, ik, im, similarity, content, kept, usage, order, products, write_weights, read_weights;
     long precedence, forward_links, backward_links, sharp_forward, sharp_backward;
     long content_size, carry_size, scratch_size;
 
@@ -255,14 +264,14 @@ template <class T> struct DNCMemory {
           allocation_gate(3 * W + 1), write_gate(3 * W + 2), write_mask(3 * W + 3), xi(places.take(X)),
           raw(places.take(clip > 0 ? X : 0)), ik(places.take(R + 1)), im(places.take((masked ? R + 1 : 1) * Np)),
           similarity(places.take((R + 1) * Np)), content(places.take((R + 1) * Np)), kept(places.take(N)),
-          usage(places.take(N)), order(places.take(N)), products(places.take(N)), allocated(places.take(N)),
+          usage(places.take(N)), order(places.take(N)), products(places.take(N)),
           write_weights(places.take(N)), read_weights(links ? places.take(R * Np) : content),
           precedence(places.take(links ? N : 0)), forward_links(places.take(links ? R * Np : 0)),
           backward_links(places.take(links ? R * Np : 0)),
           sharp_forward(sharp ? places.take(R * Np) : forward_links),
           sharp_backward(sharp ? places.take(R * Np) : backward_links),
           content_size((long)W * Np + (links ? (long)N * Np : 0)), carry_size(content_size + (long)(R + 3) * Np),
-          scratch_size((long)(3 * R + 6 + (links ? kRowsNear : 0) + (erase_freed ? W : 0)) * Np +
+          scratch_size((long)(3 * R + 4 + (links ? kRowsNear : 0) + (erase_freed ? W : 0)) * Np +
                        2 * padded<T>(R + 1)) {}
 
     // ---- from and to the tensors of the state ----
@@ -430,9 +439,9 @@ template <class T> struct DNCMemory {
         }
     }
 
-    // With t = u + w − u w of before: dψ += du t,  du_{t−1} = du ψ (1 − w),  dw_{t−1} = du ψ (1 − u). The product over heads:
-    // df_r = −Σ dψ w_r Π_{q≠r} (1 − f_q w_q),  dw_r −= dψ f_r Π_{q≠r} (1 − f_q w_q): products up to r from the left are kept in
-    // rows, those from the right run along.
+    // With t = u + w − u w of before: dψ += du t,  du_{t−1} = du ψ (1 − w),  dw_{t−1} = du ψ (1 − u). With
+    // others_r = dψ Π_{q≠r} (1 − f_q w_q): df_r = −Σ others_r w_r,  dw_r −= f_r others_r. Of that product, the heads
+    // before r are kept in rows, and those after it run along.
     void use_backward(const T* record, const T* before, const Carry& d, T* dxi, const Scratch& s) const {
         T* left = s.dforward;  // not needed any more
         for (int j = 0; j < Np; j += kLanes<T>) {
@@ -501,15 +510,16 @@ template <class T> struct DNCMemory {
         for (int h = 0; h < count; h++) dkeys[(long)h * read_head + W] = s.dstrengths[h] * slope(s.strengths[h]);
     }
 
-    // w = g^w (g^a a + (1 − g^a) c);  p = (1 − Σ w) p_{t−1} + w.
+    // w = g^w (g^a a + (1 − g^a) c).
     void find_write(T* record, const T* before, const T* memory, T* scratch) const {
         find_content(record, memory, before + im, R, 1, scratch);
-        allocate(record + usage, N, scratch, (int32_t*)(record + order), record + products, record + allocated);
+        multiply_less_used(record + usage, N, scratch, (int32_t*)(record + order), record + products);
         const T *part = record + head(R), *c = record + content + (long)R * Np;
         const T by_allocation = part[write_gate] * part[allocation_gate], by_content = part[write_gate] - by_allocation;
         for (int j = 0; j < Np; j += kLanes<T>)
             store<T>(record + write_weights + j,
-                     by_allocation * load<T>(record + allocated + j) + by_content * load<T>(c + j));
+                     by_allocation * allocation(record + usage + j, record + products + j) +
+                         by_content * load<T>(c + j));
     }
 
     // dg^w = Σ dw (g^a a + (1 − g^a) c),  dg^a = g^w Σ dw (a − c),  da = g^w g^a dw,  dc = g^w (1 − g^a) dw.
@@ -520,7 +530,7 @@ template <class T> struct DNCMemory {
         Vec<T> with_allocated{}, with_content{};
         for (int j = 0; j < Np; j += kLanes<T>) {
             Vec<T> dw = load<T>(d.write_weights + j);
-            with_allocated += dw * load<T>(record + allocated + j);
+            with_allocated += dw * allocation(record + usage + j, record + products + j);
             with_content += dw * load<T>(c + j);
             store<T>(s.dallocated + j, gw * ga * dw);
             store<T>(s.dcontent + j, gw * (1 - ga) * dw);
@@ -530,7 +540,8 @@ template <class T> struct DNCMemory {
         dpart[write_gate] = (ga * a + (1 - ga) * b) * gw * (1 - gw);
         dpart[allocation_gate] = gw * (a - b) * ga * (1 - ga);
         find_content_backward(record, memory, before + im, R, 1, s.dcontent, d.memory, dxi, s);
-        allocate_backward(record + usage, N, (const int32_t*)(record + order), record + products, s.dallocated, d.usage);
+        allocation_backward(record + usage, N, (const int32_t*)(record + order), record + products, s.dallocated,
+                            d.usage);
     }
 
     // M_t = (M_{t−1} ψ) ∘ (1 − w eᵀ) + w vᵀ, with ψ only if what is freed is erased.
@@ -553,13 +564,13 @@ template <class T> struct DNCMemory {
         const T* part = record + head(R);
         T* dpart = dxi + (long)R * read_head;
         if (erase_freed) scale_slots(before, record + kept, s.freed);
-        erase_and_add_backward(erase_freed ? s.freed : before, W, Np, 1, record + write_weights, part + erase, part + add,
-                               0, d.memory, d.write_weights, dpart + erase, dpart + add, 0);
+        erase_and_add_backward(erase_freed ? s.freed : before, W, Np, 1, record + write_weights, part + erase,
+                               part + add, 0, d.memory, d.write_weights, dpart + erase, dpart + add, 0);
         for (int w = 0; w < W; w++) dpart[erase + w] *= part[erase + w] * (1 - part[erase + w]);
         if (!erase_freed) return;
         for (int j = 0; j < Np; j += kLanes<T>) {
             Vec<T> total = load<T>(s.dkept + j);
-            for (int w = 0; w < W; w++) total += load<T>(d.memory + (long)w * Np + j) * load<T>(before + (long)w * Np + j);
+            for (long w = 0; w < W; w++) total += load<T>(d.memory + w * Np + j) * load<T>(before + w * Np + j);
             store<T>(s.dkept + j, total);
         }
         scale_slots(d.memory, record + kept, d.memory);
@@ -588,7 +599,7 @@ template <class T> struct DNCMemory {
         return sum<T>(total);
     }
 
-    // p = (1 − Σ w) p_{t−1} + w:  dw(i) += dp(i) − Σ_j dp(j) p_{t−1}(j),  dp_{t−1} = (1 − Σ w) dp; then all of the links.
+    // p = (1 − Σ w) p_{t−1} + w:  dw(i) += dp(i) − Σ_j dp(j) p_{t−1}(j),  dp_{t−1} = (1 − Σ w) dp; then the links.
     void follow_links_backward(const T* record, const T* before, const T* matrix, const Carry& d, bool write,
                                const Scratch& s) const {
         const T* written = record + write_weights;
@@ -620,14 +631,15 @@ template <class T> struct DNCMemory {
             }
             const T* c = record + content + row;
             for (int j = 0; j < Np; j += kLanes<T>)
-                store<T>(record + read_weights + row + j, part[modes] * load<T>(b + j) + part[modes + 1] * load<T>(c + j) +
+                store<T>(record + read_weights + row + j, part[modes] * load<T>(b + j) +
+                                                              part[modes + 1] * load<T>(c + j) +
                                                               part[modes + 2] * load<T>(f + j));
         }
         read(memory, W, Np, R, record + read_weights, reads);
     }
 
-    // dπ = (Σ dw b, Σ dw c, Σ dw f) and on through its softmax; db = π(1) dw, dc = π(2) dw, df = π(3) dw, the outer two on
-    // through their sharpening. Leaves dforward and dbackward for the links, and dw_{t−1} at 0 for them to add to.
+    // dπ = (Σ dw b, Σ dw c, Σ dw f) and on through its softmax; db = π(1) dw, dc = π(2) dw, df = π(3) dw, the outer two
+    // on through their sharpening. Leaves dforward and dbackward for the links, and dw_{t−1} at 0 for them to add to.
     void reads_backward(const T* record, const T* before, const T* memory, const T* dreads, const Carry& d, T* dxi,
                         const Scratch& s) const {
         read_backward(memory, W, Np, R, record + read_weights, dreads, d.read_weights, d.memory);
@@ -652,13 +664,13 @@ template <class T> struct DNCMemory {
             store<T>(df + j, mode[2] * dw);
         }
         T* dpart = dxi + (long)r * read_head;
-        T inner = 0;
-        for (int i = 0; i < 3; i++) inner += mode[i] * sum<T>(total[i]);
-        for (int i = 0; i < 3; i++) dpart[modes + i] = mode[i] * (sum<T>(total[i]) - inner);
+        T sums[3], inner = 0;
+        for (int i = 0; i < 3; i++) inner += mode[i] * (sums[i] = sum<T>(total[i]));
+        for (int i = 0; i < 3; i++) dpart[modes + i] = mode[i] * (sums[i] - inner);
         if (!sharp) return;
-        const T *exponent = part + sharpness, *raw_b = record + backward_links + row, *raw_f = record + forward_links + row;
-        dpart[sharpness] = sharpen_backward(raw_b, b, Np, exponent[0], db) * slope(exponent[0]);
-        dpart[sharpness + 1] = sharpen_backward(raw_f, f, Np, exponent[1], df) * slope(exponent[1]);
+        const T back = part[sharpness], forth = part[sharpness + 1];
+        dpart[sharpness] = sharpen_backward(record + backward_links + row, b, Np, back, db) * slope(back);
+        dpart[sharpness + 1] = sharpen_backward(record + forward_links + row, f, Np, forth, df) * slope(forth);
     }
 };
 

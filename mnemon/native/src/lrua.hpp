@@ -68,13 +68,7 @@ template <class T> struct LRUAMemory {
         if (read_first) find_and_read(record, memory, before + im, reads);
         if (write) {
             mark_least_used(before + usage, record + least, record + kept, scratch);
-            for (int h = 0; h < R; h++) {
-                const T gate = record[xi + h * head + W];
-                const T* previous = before + weights + (long)h * Np;
-                T* w = record + written + (long)h * Np;
-                for (int j = 0; j < Np; j += kLanes<T>)
-                    store<T>(w + j, gate * load<T>(previous + j) + (1 - gate) * load<T>(record + least + j));
-            }
+            gate(record, before);
             empty_and_add(record, memory, memory);
             inverse_lengths(memory, W, Np, record + im);
         } else {
@@ -119,20 +113,13 @@ template <class T> struct LRUAMemory {
         if (write) empty_and_add_backward(record, dmemory, dwritten, dkeys);
         if (read_first)
             find_and_read_backward(record, memory_before, before + im, dreads, dweights, dmemory, dxi, scratch);
-        for (int h = 0; h < R; h++) {
-            T *dk = dxi + h * head, *dprevious = dweights + (long)h * Np, *dw = dwritten + (long)h * Np;
-            const T* previous = before + weights + (long)h * Np;
-            // dg = Σ dw^w (w^r_{t−1} − w^{lu}), dw^r_{t−1} = g dw^w
-            const T gate = write ? record[xi + h * head + W] : 0;
-            Vec<T> dgate{};
-            for (int j = 0; j < Np; j += kLanes<T>) {
-                Vec<T> d = load<T>(dw + j);
-                if (write) dgate += d * (load<T>(previous + j) - load<T>(record + least + j));
-                store<T>(dprevious + j, gate * d);
-            }
-            dk[W] = sum<T>(dgate) * gate * (1 - gate);
-            if (write)
-                for (int w = 0; w < W; w++) dk[w] += dkeys[h * W + w];
+        if (write) {
+            gate_backward(record, before, dwritten, dweights, dxi);
+            for (int h = 0; h < R; h++)
+                for (int w = 0; w < W; w++) dxi[h * head + w] += dkeys[h * W + w];
+        } else {
+            for (int h = 0; h < R; h++) dxi[h * head + W] = 0;
+            set_zero(dweights, (long)R * Np);
         }
         set_zero(dwritten, (long)R * Np);
     }
@@ -181,16 +168,43 @@ template <class T> struct LRUAMemory {
         return (int)start[lane] + lane;
     }
 
+    // w^w = g w^r_{t−1} + (1 − g) w^{lu}
+    void gate(T* record, const T* before) const {
+        for (int h = 0; h < R; h++) {
+            const T g = record[xi + h * head + W];
+            const T* previous = before + weights + (long)h * Np;
+            T* w = record + written + (long)h * Np;
+            for (int j = 0; j < Np; j += kLanes<T>)
+                store<T>(w + j, g * load<T>(previous + j) + (1 - g) * load<T>(record + least + j));
+        }
+    }
+
+    // dg = Σ_n dw^w (w^r_{t−1} − w^{lu}), through the slope of σ;  dw^r_{t−1} = g dw^w
+    void gate_backward(const T* record, const T* before, const T* dwritten, T* dweights, T* dxi) const {
+        for (int h = 0; h < R; h++) {
+            const T g = record[xi + h * head + W];
+            const T *previous = before + weights + (long)h * Np, *dw = dwritten + (long)h * Np;
+            T* dprevious = dweights + (long)h * Np;
+            Vec<T> dgate{};
+            for (int j = 0; j < Np; j += kLanes<T>) {
+                Vec<T> d = load<T>(dw + j);
+                dgate += d * (load<T>(previous + j) - load<T>(record + least + j));
+                store<T>(dprevious + j, g * d);
+            }
+            dxi[h * head + W] = sum<T>(dgate) * g * (1 - g);
+        }
+    }
+
     // M_t = M_{t−1} ∘ kept + Σ_h w^w_h k_hᵀ       (in place when before == after)
     void empty_and_add(const T* record, const T* before, T* after) const {
-        const T *weights = record + written, *keys = record + xi, *stays = record + kept;
+        const T *added = record + written, *keys = record + xi, *stays = record + kept;
         const int word = W, slots = Np, stride = head;  // a store might change a member, for all the compiler knows
         in_blocks(R, [&](int first, auto count) {
             constexpr int kHeads = decltype(count)::value;
             const T *from = first ? after : before, *key = keys + first * stride;
             for (int j = 0; j < slots; j += kLanes<T>) {
                 Vec<T> weight[kHeads], stay = first ? spread<T>(1) : load<T>(stays + j);
-                for (int h = 0; h < kHeads; h++) weight[h] = load<T>(weights + (long)(first + h) * slots + j);
+                for (int h = 0; h < kHeads; h++) weight[h] = load<T>(added + (long)(first + h) * slots + j);
                 for (int w = 0; w < word; w++) {
                     Vec<T> m = load<T>(from + (long)w * slots + j) * stay;
                     for (int h = 0; h < kHeads; h++) m += weight[h] * key[h * stride + w];

@@ -1,0 +1,33 @@
+// The C interface: for every controller and memory, in single and double precision, the sizes of the workspaces, forward
+// and backward. Names are mnemon_<controller>_<memory>_<what>_<precision>. One file per memory makes them, so that
+// compilers can work side by side.
+#pragma once
+
+#include "controllers.hpp"
+#include "network.hpp"
+
+#define MNEMON_KERNELS(controller, Controller, memory, Memory, suffix, T)                                             \
+    extern "C" void mnemon_##controller##_##memory##_sizes_##suffix(const mnemon::Config* config, long* sizes) {      \
+        const mnemon::Network<T, mnemon::Controller, mnemon::Memory> network(*config);                                \
+        sizes[0] = network.record_size();                                                                             \
+        sizes[1] = network.content_size();                                                                            \
+        sizes[2] = network.extra_size();                                                                              \
+    }                                                                                                                 \
+    extern "C" void mnemon_##controller##_##memory##_forward_##suffix(const mnemon::Config* config,                   \
+                                                                      const mnemon::Forward<T>* call) {               \
+        mnemon::Network<T, mnemon::Controller, mnemon::Memory>(*config).forward(*call);                               \
+    }                                                                                                                 \
+    extern "C" void mnemon_##controller##_##memory##_backward_##suffix(                                               \
+        const mnemon::Config* config, const mnemon::Forward<T>* call, const mnemon::Backward<T>* gradients) {         \
+        mnemon::Network<T, mnemon::Controller, mnemon::Memory>(*config).backward(*call, *gradients);                  \
+    }
+
+#define MNEMON_PRECISIONS(controller, Controller, memory, Memory)      \
+    MNEMON_KERNELS(controller, Controller, memory, Memory, f32, float) \
+    MNEMON_KERNELS(controller, Controller, memory, Memory, f64, double)
+
+#define MNEMON_CONTROLLERS(memory, Memory)                                         \
+    MNEMON_PRECISIONS(tanh, TanhController, memory, Memory)                        \
+    MNEMON_PRECISIONS(lstm, LSTMController, memory, Memory)                        \
+    MNEMON_PRECISIONS(layer_norm_lstm, LayerNormLSTMController, memory, Memory)    \
+    MNEMON_PRECISIONS(gru, GRUController, memory, Memory)

@@ -1,0 +1,4 @@
+#include "dnc.hpp"
+#include "kernels.hpp"
+
+MNEMON_CONTROLLERS(dnc, DNCMemory)

@@ -1,0 +1,4 @@
+#include "lrua.hpp"
+#include "kernels.hpp"
+
+MNEMON_CONTROLLERS(lrua, LRUAMemory)

@@ -1,0 +1,4 @@
+#include "ntm.hpp"
+#include "kernels.hpp"
+
+MNEMON_CONTROLLERS(ntm, NTMMemory)
