@@ -1,5 +1,6 @@
 """Compiles and exports each memory; run as a script, because checked annotations and compilation do not mix."""
 
+import itertools
 import sys
 from typing import Any
 
@@ -21,10 +22,11 @@ def check(name: str) -> None:
     """Compiled in one graph, and exported with a free batch size, the network gives what it gives eagerly."""
     torch._dynamo.reset()
     torch.manual_seed(0)
-    rnn = MANN(MemoryCell(LSTMController(4, 6, learned_state=True), MEMORIES[name], output_size=2))
+    cell = MemoryCell(LSTMController(4, 6, learned_state=True), MEMORIES[name], output_size=2)
     inputs, lengths = torch.randn(3, 2, 4), torch.tensor([3, 2])
-    compiled = torch.compile(rnn, fullgraph=True, backend="aot_eager")
-    for keywords in ({}, {"lengths": lengths}):
+    for engine, keywords in itertools.product(("reference", "native"), ({}, {"lengths": lengths})):
+        rnn = MANN(cell, engine=engine)  # type: ignore[arg-type]
+        compiled = torch.compile(rnn, fullgraph=True, backend="aot_eager")
         expected, _ = rnn(inputs, **keywords)
         output, _ = compiled(inputs, **keywords)
         torch.testing.assert_close(output, expected)

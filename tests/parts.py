@@ -9,6 +9,7 @@ from mnemon import MANN, DNCMemory, LRUAMemory, MemoryCell, NTMMemory
 from mnemon.controllers import Controller
 from mnemon.memory import Memory
 from mnemon.models.catalogue import CONTROLLERS
+from mnemon.rnn import Engine
 
 MEMORIES: dict[str, Callable[[], Memory[Any, Any]]] = {
     "ntm": lambda: NTMMemory(5, 3, reads=2, writes=2),
@@ -26,10 +27,10 @@ def make_controller(name: str, input_size: int = 4, hidden_size: int = 6) -> Con
     return kind(input_size, hidden_size, learned_state=kind.recurrent, dtype=torch.float64)
 
 
-def make_rnn(memory: str, controller: str = "lstm", seed: int = 0) -> MANN:
+def make_rnn(memory: str, controller: str = "lstm", seed: int = 0, engine: Engine = "auto") -> MANN:
     """A float64 network whose weights are large enough for every part to matter."""
     torch.manual_seed(seed)
-    rnn = MANN(MemoryCell(make_controller(controller), MEMORIES[memory](), output_size=2))
+    rnn = MANN(MemoryCell(make_controller(controller), MEMORIES[memory](), output_size=2), engine=engine)
     with torch.no_grad():
         for parameter in rnn.parameters():
             parameter.normal_(std=0.5)

@@ -12,10 +12,12 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mnemon import MANN, DNCMemory, LSTMController, MemoryCell, NTMMemory, UserError
 from mnemon.models.catalogue import CONTROLLERS
+from mnemon.rnn import Engine
 from mnemon.state import detach, join, map_state, select
 from tests.parts import MEMORIES, make_rnn, random_input
 
 every_memory = pytest.mark.parametrize("memory", MEMORIES)
+every_engine = pytest.mark.parametrize("engine", ["reference", "native"])
 every_controller = pytest.mark.parametrize("controller", CONTROLLERS)
 
 
@@ -27,10 +29,11 @@ def assert_same(one: object, other: object) -> None:
     torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
 
 
+@every_engine
 @every_memory
 @every_controller
-def test_split_is_whole(memory: str, controller: str) -> None:
-    rnn, inputs = make_rnn(memory, controller), random_input(9, 3, 4)
+def test_split_is_whole(memory: str, controller: str, engine: Engine) -> None:
+    rnn, inputs = make_rnn(memory, controller, engine=engine), random_input(9, 3, 4)
     whole, final = rnn(inputs)
     first, state = rnn(inputs[:4])
     second, state = rnn(inputs[4:], state)
@@ -38,10 +41,11 @@ def test_split_is_whole(memory: str, controller: str) -> None:
     assert_same(state, final)
 
 
+@every_engine
 @every_memory
 @every_controller
-def test_batch_is_one_by_one(memory: str, controller: str) -> None:
-    rnn, inputs = make_rnn(memory, controller), random_input(6, 3, 4)
+def test_batch_is_one_by_one(memory: str, controller: str, engine: Engine) -> None:
+    rnn, inputs = make_rnn(memory, controller, engine=engine), random_input(6, 3, 4)
     output, state = rnn(inputs)
     alone = [rnn(inputs[:, row : row + 1]) for row in range(3)]
     assert_same(torch.cat([row_output for row_output, _ in alone], dim=1), output)
@@ -49,10 +53,11 @@ def test_batch_is_one_by_one(memory: str, controller: str) -> None:
     assert_same(select(state, [2, 0]), join([alone[2][1], alone[0][1]]))
 
 
+@every_engine
 @every_memory
 @every_controller
-def test_padded_is_unpadded(memory: str, controller: str) -> None:
-    rnn, inputs = make_rnn(memory, controller), random_input(7, 4, 4)
+def test_padded_is_unpadded(memory: str, controller: str, engine: Engine) -> None:
+    rnn, inputs = make_rnn(memory, controller, engine=engine), random_input(7, 4, 4)
     lengths = [3, 7, 0, 1]
     output, state = rnn(inputs, lengths=torch.tensor(lengths))
     for row, length in enumerate(lengths):
@@ -64,9 +69,10 @@ def test_padded_is_unpadded(memory: str, controller: str) -> None:
         assert_same(select(state, row), expected)
 
 
+@every_engine
 @every_memory
-def test_padding_has_no_gradient(memory: str) -> None:
-    rnn, inputs = make_rnn(memory), random_input(5, 2, 4).requires_grad_()
+def test_padding_has_no_gradient(memory: str, engine: Engine) -> None:
+    rnn, inputs = make_rnn(memory, engine=engine), random_input(5, 2, 4).requires_grad_()
     output, state = rnn(inputs, lengths=torch.tensor([5, 2]))
     (output.sum() + state.memory.memory.sum()).backward()
     assert inputs.grad is not None
@@ -74,11 +80,12 @@ def test_padding_has_no_gradient(memory: str) -> None:
     assert inputs.grad[:2, 1].all()
 
 
+@every_engine
 @every_memory
 @pytest.mark.parametrize("enforce_sorted", [True, False])
-def test_packed_is_padded(memory: str, enforce_sorted: bool) -> None:
-    rnn, inputs = make_rnn(memory), random_input(7, 3, 4)
-    lengths = torch.tensor([7, 4, 2] if enforce_sorted else [4, 2, 7])
+def test_packed_is_padded(memory: str, enforce_sorted: bool, engine: Engine) -> None:
+    rnn, inputs = make_rnn(memory, engine=engine), random_input(7, 3, 4)
+    lengths = torch.tensor([7, 4, 2] if enforce_sorted else [4, 4, 7])
     padded, state = rnn(inputs, lengths=lengths)
     packed, packed_state = rnn(pack_padded_sequence(inputs, lengths, enforce_sorted=enforce_sorted))
     unpacked, unpacked_lengths = pad_packed_sequence(packed)
@@ -87,10 +94,11 @@ def test_packed_is_padded(memory: str, enforce_sorted: bool) -> None:
     assert unpacked_lengths.tolist() == lengths.tolist()
 
 
+@every_engine
 @every_memory
 @every_controller
-def test_gradients_are_right(memory: str, controller: str) -> None:
-    rnn = make_rnn(memory, controller)
+def test_gradients_are_right(memory: str, controller: str, engine: Engine) -> None:
+    rnn = make_rnn(memory, controller, engine=engine)
     inputs = random_input(3, 2, 4).requires_grad_()
 
     def run(inputs: torch.Tensor, *_parameters: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -100,9 +108,10 @@ def test_gradients_are_right(memory: str, controller: str) -> None:
     assert torch.autograd.gradcheck(run, (inputs, *rnn.parameters()), fast_mode=True)
 
 
+@every_engine
 @every_memory
-def test_gradients_pass_through_the_state(memory: str) -> None:
-    rnn = make_rnn(memory)
+def test_gradients_pass_through_the_state(memory: str, engine: Engine) -> None:
+    rnn = make_rnn(memory, engine=engine)
     first, second = random_input(2, 2, 4).requires_grad_(), random_input(2, 2, 4, seed=2)
     _, state = rnn(first)
     through, _ = rnn(second, state)
@@ -113,11 +122,12 @@ def test_gradients_pass_through_the_state(memory: str) -> None:
         torch.autograd.grad(cut.sum(), first)
 
 
+@every_engine
 @every_memory
 @pytest.mark.usefixtures("unchecked")
-def test_ten_thousand_extreme_steps_stay_finite(memory: str) -> None:
+def test_ten_thousand_extreme_steps_stay_finite(memory: str, engine: Engine) -> None:
     torch.manual_seed(0)
-    rnn = MANN(MemoryCell(LSTMController(4, 6), MEMORIES[memory](), output_size=2))
+    rnn = MANN(MemoryCell(LSTMController(4, 6), MEMORIES[memory](), output_size=2), engine=engine)
     generator = torch.Generator().manual_seed(0)
     state = rnn.cell.init_state(2)
     with torch.no_grad():
@@ -128,10 +138,11 @@ def test_ten_thousand_extreme_steps_stay_finite(memory: str) -> None:
     assert all(part.isfinite().all() for part in parts_of(state))
 
 
+@every_engine
 @every_memory
-def test_extreme_inputs_have_finite_gradients(memory: str) -> None:
+def test_extreme_inputs_have_finite_gradients(memory: str, engine: Engine) -> None:
     torch.manual_seed(0)
-    rnn = MANN(MemoryCell(LSTMController(4, 6), MEMORIES[memory](), output_size=2))
+    rnn = MANN(MemoryCell(LSTMController(4, 6), MEMORIES[memory](), output_size=2), engine=engine)
     inputs = 1e4 * torch.randn(20, 3, 4, generator=torch.Generator().manual_seed(0))
     rnn(inputs)[0].sum().backward()
     for name, parameter in rnn.named_parameters():
@@ -155,9 +166,10 @@ def test_all_sizes(steps: int, batch: int, slots: int, word: int, reads: int) ->
         assert state.memory.reads.shape == (batch, reads, word)
 
 
+@every_engine
 @every_memory
-def test_unbatched_and_batch_first(memory: str) -> None:
-    rnn, inputs = make_rnn(memory), random_input(6, 2, 4)
+def test_unbatched_and_batch_first(memory: str, engine: Engine) -> None:
+    rnn, inputs = make_rnn(memory, engine=engine), random_input(6, 2, 4)
     output, state = rnn(inputs)
     alone, alone_state = rnn(inputs[:, 0])
     assert_same(alone, output[:, 0])
@@ -184,12 +196,13 @@ def test_cell_is_one_step_of_the_sequence(memory: str) -> None:
     assert_same(alone, output[0, 0])
 
 
+@every_engine
 @every_memory
 @every_controller
-def test_copies_are_the_same_model(memory: str, controller: str) -> None:
-    rnn, inputs = make_rnn(memory, controller), random_input(4, 2, 4)
+def test_copies_are_the_same_model(memory: str, controller: str, engine: Engine) -> None:
+    rnn, inputs = make_rnn(memory, controller, engine=engine), random_input(4, 2, 4)
     expected, _ = rnn(inputs)
-    other = make_rnn(memory, controller, seed=5)
+    other = make_rnn(memory, controller, seed=5, engine=engine)
     other.load_state_dict(rnn.state_dict())
     for twin in (copy.deepcopy(rnn), pickle.loads(pickle.dumps(rnn)), other):
         assert_same(twin(inputs)[0], expected)

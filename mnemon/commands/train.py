@@ -30,7 +30,7 @@ class Train:
     """Name of the task (mnemon list tasks)."""
     model: str = "ntm"
     """Name of the model (mnemon list models)."""
-    steps: int = 12_000
+    steps: int = 15_000
     """Batches to train on."""
     seed: int = 0
     """The same seed gives the same run."""
@@ -50,15 +50,15 @@ class Train:
     """Read heads, and as many write heads where a memory has several."""
     batch_size: int = 16
     """Sequences in a batch."""
-    optimiser: Literal["adam", "rmsprop"] = "adam"
-    """Adam, or RMSProp as the thesis's NTM experiments (with --learning-rate 1e-4 --clip-value 10 --clip-norm None)."""
-    learning_rate: float = 1e-3
+    optimiser: Literal["rmsprop", "adam"] = "rmsprop"
+    """RMSProp as the thesis's NTM experiments, or Adam."""
+    learning_rate: float = 1e-4
     """Step size."""
-    anneal: float = 0.3
-    """The last share of the steps, over which the learning rate falls to zero."""
-    clip_value: float | None = None
+    anneal: float = 0.4
+    """The last share of the steps, over which the learning rate falls to zero; the thesis keeps it."""
+    clip_value: float | None = 10.0
     """Bound of each element of the gradient."""
-    clip_norm: float | None = 1.0
+    clip_norm: float | None = None
     """Bound of the norm of the whole gradient."""
     log_every: int = 100
     """Steps between two rows of the record."""

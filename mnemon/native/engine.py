@@ -22,7 +22,7 @@ from mnemon.controllers import (
 )
 from mnemon.interface import LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, NTMMemory
-from mnemon.native.library import SUFFIX, Config, library
+from mnemon.native.library import LIBRARY, SUFFIX, Config
 from mnemon.native.operator import cell_numbers, sequence
 from mnemon.writing import RegularWriting, WriteProtected
 
@@ -113,7 +113,7 @@ def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
     """Why the kernels cannot run this cell on this input, or None where they can."""
     parts = (type(cell.controller) in CONTROLLERS, type(cell.memory) in MEMORIES)
     reasons = {
-        "the kernels are not built": library() is None,
+        "the kernels are not built": LIBRARY is None,
         f"no kernel for {type(cell.controller).__name__}": not parts[0],
         f"no kernel for {type(cell.memory).__name__}": not parts[1],
         f"no kernel for {type(cell.interface).__name__}": type(cell.interface) is not LinearInterface,

@@ -2,7 +2,6 @@
 
 import ctypes
 import sysconfig
-from functools import cache
 from pathlib import Path
 
 import torch
@@ -50,25 +49,26 @@ class BackwardCall(ctypes.Structure):
     _fields_ = _pointers("dfeatures", "dfinal_state", "dpreactivations", "dinterface", "dextra", "dstate")
 
 
-@cache
-def library() -> ctypes.CDLL | None:
-    """The kernels, or None where the package was installed without a compiler."""
+def _load() -> ctypes.CDLL | None:
     for place in PLACES:
         if (place / "libmnemon.so").exists():
             return ctypes.CDLL(str(place / "libmnemon.so"))
     return None
 
 
+LIBRARY = _load()  # None where the package was installed without a compiler
+
+
 def call(kernel: str, what: str, dtype: torch.dtype, config: Config, *calls: ctypes.Structure) -> None:
     """Run ``what`` (forward or backward) of a kernel such as ``lstm_ntm``."""
-    function = getattr(library(), f"mnemon_{kernel}_{what}_{SUFFIX[dtype]}")
+    function = getattr(LIBRARY, f"mnemon_{kernel}_{what}_{SUFFIX[dtype]}")
     function(ctypes.byref(config), *map(ctypes.byref, calls))
 
 
 def workspace_sizes(kernel: str, dtype: torch.dtype, config: Config) -> tuple[int, int, int]:
     """Numbers in a record of one step, in a memory's content, and in the controller's extra parameters."""
     sizes = (ctypes.c_long * 3)()
-    getattr(library(), f"mnemon_{kernel}_sizes_{SUFFIX[dtype]}")(ctypes.byref(config), sizes)
+    getattr(LIBRARY, f"mnemon_{kernel}_sizes_{SUFFIX[dtype]}")(ctypes.byref(config), sizes)
     return sizes[0], sizes[1], sizes[2]
 
 

@@ -13,7 +13,7 @@ from mnemon import MANN, DNCMemory, LRUAMemory, MemoryCell, NTMMemory, UserError
 from mnemon.interface import LinearInterface
 from mnemon.memory import Memory
 from mnemon.models.catalogue import CONTROLLERS
-from mnemon.native.library import library
+from mnemon.native.library import LIBRARY
 from tests.native.comparison import distance, flatten, outcome
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -139,4 +139,4 @@ def test_no_leak() -> None:
 
 
 def test_the_kernels_are_built() -> None:
-    assert library() is not None, "built by pip install; a compiler is missing?"
+    assert LIBRARY is not None, "built by pip install; a compiler is missing?"
