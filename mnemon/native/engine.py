@@ -22,7 +22,7 @@ from mnemon.controllers import (
 )
 from mnemon.interface import LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, NTMMemory
-from mnemon.native.library import LIBRARY, SUFFIX, Config
+from mnemon.native.library import LIBRARY, SUFFIX
 from mnemon.native.operator import cell_numbers, sequence
 from mnemon.writing import RegularWriting, WriteProtected
 
@@ -134,15 +134,15 @@ def run(
     memory_name, options = MEMORIES[type(memory)]
     weights = pack(controller)
     assert isinstance(cell.interface, LinearInterface)
-    config = Config(
-        hidden=controller.hidden_size,
-        preactivations=weights.recurrent.shape[1],
-        interface=memory.interface_size,
-        slots=memory.slots,
-        word=memory.word,
-        reads=memory.reads,
+    sizes = {
+        "hidden": controller.hidden_size,
+        "preactivations": weights.recurrent.shape[1],
+        "interface": memory.interface_size,
+        "slots": memory.slots,
+        "word": memory.word,
+        "reads": memory.reads,
         **options(memory),
-    )
+    }
     vector_weight, given = cell.interface.weight, cell.interface.bias
     vector_bias = vector_weight.new_zeros(vector_weight.shape[0]) if given is None else given
     parts = [*state.controller, *state.memory]
@@ -162,7 +162,7 @@ def run(
         None if lengths is None else lengths.to(torch.int64).contiguous(),
         schedule,
         f"{controller_name}_{memory_name}",
-        cell_numbers(config),
+        cell_numbers(sizes),
         keep,
     )
     features, *final = out[:-2]

@@ -17,9 +17,9 @@ ROWS_TOGETHER = 8  # at most so many rows of the batch share a read of the weigh
 _CELL_FIELDS = [field[0] for field in Config._fields_ if field[0] not in ("steps", "batch", "threads", "keep_records")]
 
 
-def cell_numbers(config: Config) -> list[float]:
-    """What an operator is told about the cell, as plain numbers."""
-    return [float(getattr(config, name)) for name in _CELL_FIELDS]
+def cell_numbers(sizes: dict[str, Any]) -> list[float]:
+    """What an operator is told about the cell, as plain numbers; what does not concern it is 0."""
+    return [float(sizes.get(name, 0)) for name in _CELL_FIELDS]
 
 
 def _config(numbers: list[float], steps: int, batch: int, keep: bool) -> Config:
