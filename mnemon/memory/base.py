@@ -49,6 +49,11 @@ class Memory(nn.Module, ABC, Generic[Interface, State]):
         return sum(self.head_sizes)
 
     @property
+    def head_counts(self) -> tuple[int, ...]:
+        """How many heads there are of each kind: those that read and, where they are counted apart, those that write."""
+        return (self.reads,)
+
+    @property
     @abstractmethod
     def head_sizes(self) -> tuple[int, ...]:
         """How the interface vector falls into heads: each gets its own initialisation, or its own programs."""

@@ -99,6 +99,11 @@ class NTMMemory(Memory[NTMInterface, NTMState]):
         nn.init.normal_(self.initial_reads, std=0.01)
 
     @property
+    def head_counts(self) -> tuple[int, ...]:
+        """Read heads and write heads."""
+        return (self.reads, self.writes)
+
+    @property
     def head_sizes(self) -> tuple[int, ...]:
         """Each read head is addressed; each write head is addressed and has an erase and an add vector."""
         address = self.word + 3 + self._shifts

@@ -109,6 +109,9 @@ MEMORIES: dict[type[Any], tuple[str, Callable[[Any], dict[str, Any]]]] = {
 }
 
 
+MOST_HEADS = 64  # of one kind: room for their strengths in ntm.hpp
+
+
 def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
     """Why the kernels cannot run this cell on this input, or None where they can."""
     parts = (type(cell.controller) in CONTROLLERS, type(cell.memory) in MEMORIES)
@@ -116,6 +119,7 @@ def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
         "the kernels are not built": LIBRARY is None,
         f"no kernel for {type(cell.controller).__name__}": not parts[0],
         f"no kernel for {type(cell.memory).__name__}": not parts[1],
+        f"the kernels have at most {MOST_HEADS} heads": max(cell.memory.head_counts) > MOST_HEADS,
         f"no kernel for {type(cell.interface).__name__}": type(cell.interface) is not LinearInterface,
         f"no kernel for {type(cell.writing).__name__}": type(cell.writing) not in (RegularWriting, WriteProtected),
         f"the kernels run on the CPU, not on {inputs.device.type}": inputs.device.type != "cpu",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from mnemon import MANN, DNCMemory, LRUAMemory, MemoryCell, NTMMemory, UserError, WriteProtected
+from mnemon import MANN, DNCMemory, LRUAMemory, LSTMController, MemoryCell, NTMMemory, UserError, WriteProtected
 from mnemon.interface import LinearInterface
 from mnemon.memory import Memory
 from mnemon.models.catalogue import CONTROLLERS
@@ -110,6 +110,12 @@ def test_engine_used_says_which_and_why() -> None:
         forced(inputs)
     with pytest.raises(UserError, match="engine must be one of auto, native, reference, got 'fast'"):
         MANN(cell, engine="fast")  # type: ignore[arg-type]
+
+
+def test_more_heads_than_the_kernels_have_room_for() -> None:
+    rnn = MANN(MemoryCell(LSTMController(2, 3), NTMMemory(3, 2, reads=65)))
+    rnn(torch.randn(2, 1, 2))
+    assert rnn.engine_used == ("reference", "the kernels have at most 64 heads")
 
 
 def test_double_backward_says_what_to_do() -> None:

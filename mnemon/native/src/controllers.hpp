@@ -1,9 +1,9 @@
-// Controllers, one sample and one step at a time. The matrix products are the network's (network.hpp): a controller turns
-// its preactivations a = W_x x + W_r r + W_h h + b into the new hidden state, and back.
+// Controllers, one sample and one step at a time. The matrix products are the network's (network.hpp): a controller
+// turns its preactivations a = W_x x + W_r r + W_h h + b into the new hidden state, and back.
 //
 // forward(record, before, hidden, extra): `record` holds the preactivations at `pre` and keeps what backward needs;
-// `hidden` holds h_{t−1} and receives h_t. backward receives dh and returns da; whatever reaches the previous state past
-// the matrices goes into `carry` (the cell) and `dhidden_before`.
+// `hidden` holds h_{t−1} and receives h_t. backward receives dh and returns da; whatever reaches the previous state
+// past the matrices goes into `carry` (the cell) and `dhidden_before`.
 #pragma once
 
 #include "addressing.hpp"
@@ -34,8 +34,8 @@ template <class T> struct TanhController {
     }
 };
 
-// r, z = σ(a);  n = tanh(a_n + r b_n);  h = n + z (h_{t−1} − n). The preactivations are [r, z, a_n, b_n]: the input's and
-// the memory's part of the candidate, a_n, and the hidden state's, b_n.
+// r, z = σ(a);  n = tanh(a_n + r b_n);  h = n + z (h_{t−1} − n). The preactivations are [r, z, a_n, b_n]: the input's
+// and the memory's part of the candidate, a_n, and the hidden state's, b_n.
 template <class T> struct GRUController {
     static constexpr int kStates = 1;  // hidden
     int hidden;
@@ -157,8 +157,8 @@ template <class T> struct LSTMController : LSTMParts<T> {
     }
 };
 
-// An LSTM whose four preactivations and cell are normalised, each with gains and biases (`extra`: five rows of gains, then
-// five of biases); the forget gate is lifted by 1, and the cell that is carried is the normalised one.
+// An LSTM whose four preactivations and cell are normalised, each with gains and biases (`extra`: five rows of gains,
+// then five of biases); the forget gate is lifted by 1, and the cell that is carried is the normalised one.
 template <class T> struct LayerNormLSTMController : LSTMParts<T> {
     using LSTMParts<T>::hidden;
     using LSTMParts<T>::pre;
@@ -167,7 +167,8 @@ template <class T> struct LayerNormLSTMController : LSTMParts<T> {
     long normal, scale, extra_size;
 
     LayerNormLSTMController(const Config& c, Places<T>& places)
-        : LSTMParts<T>(c, places), normal(places.take(5 * c.hidden)), scale(places.take(5)), extra_size(10L * c.hidden) {}
+        : LSTMParts<T>(c, places), normal(places.take(5 * c.hidden)), scale(places.take(5)),
+          extra_size(10L * c.hidden) {}
 
     void forward(T* record, const T* before, T* h, const T* extra) const {
         for (int which = 0; which < kCell; which++) normalise(record, which, record + pre + which * hidden, extra);
@@ -185,8 +186,8 @@ template <class T> struct LayerNormLSTMController : LSTMParts<T> {
     }
 
   private:
-    // In place: y = gain x̂ + bias with x̂ = (x − μ) s, s = 1/√(σ² + ε), where μ and σ² are the mean and variance of x. The
-    // record keeps x̂ and s.
+    // In place: y = gain x̂ + bias with x̂ = (x − μ) s, s = 1/√(σ² + ε), where μ and σ² are the mean and variance of x.
+    // The record keeps x̂ and s.
     void normalise(T* record, int which, T* x, const T* extra) const {
         const int H = hidden;
         const T *gain = extra + which * H, *bias = extra + (5 + which) * H;
