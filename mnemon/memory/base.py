@@ -50,7 +50,7 @@ class Memory(nn.Module, ABC, Generic[Interface, State]):
 
     @property
     def head_counts(self) -> tuple[int, ...]:
-        """How many heads there are of each kind: those that read and, where they are counted apart, those that write."""
+        """How many heads there are of each kind: readers and, where they are counted apart, writers."""
         return (self.reads,)
 
     @property
