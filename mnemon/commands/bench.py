@@ -5,6 +5,7 @@ run means something, a time of its own little.
 """
 
 import contextlib
+import ctypes
 import importlib.util
 import json
 import statistics
@@ -230,7 +231,8 @@ def _spread(times: list[float]) -> float:
 
 def _peak_megabytes(step: Callable[[], None]) -> float:
     """How far the process's memory rises above where it stands while a step runs (Linux)."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)  # hand back what earlier steps left, or it would be used again unseen
         before = _status("VmRSS")
         Path("/proc/self/clear_refs").write_text("5")  # forget the highest so far
         step()

@@ -20,14 +20,14 @@ TASK = Copy(min_length=1, max_length=8)
 HELD_OUT = {"length 8": Copy(min_length=8, max_length=8), "length 16": Copy(min_length=16, max_length=16)}
 MEMORY_MODEL = ModelConfig(name="ntm", hidden=64, slots=32, word=16)
 TRAINING = TrainConfig(
-    steps=3_000,
+    steps=6_000,
     optimiser="adam",
     learning_rate=1e-3,
     anneal=0.3,
     clip_value=None,
     clip_norm=1.0,
     log_every=50,
-    eval_every=1_000,
+    eval_every=2_000,
     eval_sequences=128,
 )
 SHADES = " ░▒▓█"
@@ -35,7 +35,7 @@ SHADES = " ░▒▓█"
 
 @dataclass(frozen=True, kw_only=True)
 class Demo:
-    """Train a Neural Turing Machine and an LSTM of equal size to copy sequences; about a minute on two cores.
+    """Train a Neural Turing Machine and an LSTM of equal size to copy sequences; about a minute.
 
     Both see sequences of up to 8 items. Then they are asked for 16, which only the memory can hold.
     """
