@@ -1,7 +1,7 @@
 """How each family of cells was initialised when it was published; it decides whether a memory network learns.
 
-An NTM with PyTorch's default LSTM weights is far from solving copy after 14,000 iterations; with the published ones
-it makes no error after 6,000. So a memory names the recipe of its family, and the cell hands it to its parts, whose
+With PyTorch's default LSTM weights an NTM hardly begins to copy in the time in which it learns to with the published ones.
+So a memory names the recipe of its family, and the cell hands it to its parts, whose
 ``reset_parameters`` follow it.
 """
 
