@@ -1,8 +1,8 @@
 """How each family of cells was initialised when it was published; it decides whether a memory network learns.
 
-With PyTorch's default LSTM weights an NTM hardly begins to copy in the time in which it learns to with the published ones.
-So a memory names the recipe of its family, and the cell hands it to its parts, whose
-``reset_parameters`` follow it.
+With PyTorch's default LSTM weights an NTM hardly begins to copy in the time in which it learns to with the published
+ones. So a memory names the recipe of its family, and the cell hands it to its parts, whose ``reset_parameters``
+follow it.
 """
 
 import math
