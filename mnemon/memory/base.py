@@ -4,7 +4,7 @@ Letters: ``B`` batch, ``R`` read heads, ``W`` word.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import torch
 from jaxtyping import Float
@@ -13,18 +13,8 @@ from torch import Tensor, nn
 from mnemon.errors import UserError
 from mnemon.initialisation import Recipe
 
-
-class MemoryState(Protocol):
-    """Every memory's state is a NamedTuple of tensors that holds at least what was last read."""
-
-    @property
-    def reads(self) -> Float[Tensor, "B R W"]:
-        """r_t, the read vectors."""
-        ...
-
-
 Interface = TypeVar("Interface")
-State = TypeVar("State", bound=Any)
+State = TypeVar("State")  # a NamedTuple of tensors with at least `reads`, what was last read (B R W)
 
 
 class Memory(nn.Module, ABC, Generic[Interface, State]):

@@ -10,8 +10,8 @@
 
 namespace mnemon {
 
-// Numbers too small to be normal count as zero while a kernel runs: a faint weighting would otherwise cost a hundred
-// times as much as any other. The caller's mode comes back afterwards.
+// Numbers too small to be normal count as zero while a kernel runs: processors are slow with them, and faint weightings
+// are full of them. The caller's mode comes back afterwards.
 class FlushDenormals {
   public:
 #if defined(__x86_64__)
