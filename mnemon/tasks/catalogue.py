@@ -1,4 +1,7 @@
-"""The tasks by name, with the settings of the thesis's appendix, table "Task settings (single tasks)"."""
+"""The tasks by name, with the settings of the thesis: the appendix's table "Task settings (single tasks)", and §6.5.
+
+In chapter 6 each length is trained and tested by itself; here training is at 50, and 100 tests how far that carries.
+"""
 
 from dataclasses import dataclass
 
@@ -9,6 +12,8 @@ from mnemon.tasks.copy import Copy
 from mnemon.tasks.ngrams import DynamicNGrams
 from mnemon.tasks.priority_sort import PrioritySort
 from mnemon.tasks.repeat_copy import RepeatCopy
+from mnemon.tasks.sinusoid import Sinusoid
+from mnemon.tasks.tokens import Add, Double, Max, Reverse, TokenCopy, TokenTask
 
 SINGLE_TASKS = "§7.4.1, appendix"
 
@@ -28,6 +33,28 @@ class TaskEntry:
         if self.thesis_test not in self.tests:
             labels = ", ".join(self.tests)
             raise UserError(f"TaskEntry(thesis_test={self.thesis_test!r}): write one of its tests: {labels}")
+
+
+def _token_entry(task: type[TokenTask], *, summary: str, thesis: str) -> TaskEntry:
+    return TaskEntry(
+        summary=summary,
+        thesis=f"{thesis}, appendix",
+        file="mnemon/tasks/tokens.py",
+        train=task(length=50),
+        tests={f"length {length}": task(length=length) for length in (50, 100)},
+        thesis_test="length 50",
+    )
+
+
+def _sinusoid_entry(task: Sinusoid, *, summary: str) -> TaskEntry:
+    return TaskEntry(
+        summary=summary,
+        thesis="§6.5.4",
+        file="mnemon/tasks/sinusoid.py",
+        train=task,
+        tests={"length 100": task},
+        thesis_test="length 100",
+    )
 
 
 TASKS: dict[str, TaskEntry] = {
@@ -82,6 +109,15 @@ TASKS: dict[str, TaskEntry] = {
         train=Copy(min_length=1, max_length=40),
         tests={"length 200": Copy(min_length=200, max_length=200)},
         thesis_test="length 200",
+    ),
+    "token-copy": _token_entry(TokenCopy, summary="Repeat a sequence of tokens.", thesis="§6.5.2"),
+    "double": _token_entry(Double, summary="Repeat a sequence of tokens twice.", thesis="§6.5.1"),
+    "reverse": _token_entry(Reverse, summary="Repeat a sequence of tokens backwards.", thesis="§6.5.2"),
+    "add": _token_entry(Add, summary="Average tokens from both ends of a sequence inwards.", thesis="§6.5.3"),
+    "max": _token_entry(Max, summary="Give the larger of each two neighbouring tokens.", thesis="§6.5.3"),
+    "sinusoid": _sinusoid_entry(Sinusoid(length=100), summary="Continue a sinusoid from points of it."),
+    "noisy-sinusoid": _sinusoid_entry(
+        Sinusoid(length=100, noise=2.0), summary="Continue a sinusoid from noisy points of it."
     ),
 }
 

@@ -8,15 +8,21 @@ import pytest
 import torch
 from torch import Tensor
 
+from mnemon.errors import UserError
 from mnemon.tasks import (
     TASKS,
+    Add,
     AssociativeRecall,
     Batch,
     Copy,
     DynamicNGrams,
+    Max,
     PrioritySort,
     RepeatCopy,
+    Sinusoid,
     Task,
+    TokenCopy,
+    TokenTask,
 )
 
 SMALLEST: dict[str, Task] = {
@@ -25,13 +31,21 @@ SMALLEST: dict[str, Task] = {
     "two items": AssociativeRecall(bits=1, item_length=1, min_items=2, max_items=2),
     "one prediction": DynamicNGrams(order=2, length=2),
     "one item": PrioritySort(bits=1, items=1, sorted_items=1),
+    "one token": TokenCopy(length=1, largest=1),
+    "one sum": Add(length=2, largest=1),
+    "one maximum": Max(length=2, largest=1),
+    "one point": Sinusoid(length=1),
 }
 EVERY = {
     **SMALLEST,
     **{f"{name}, training": entry.train for name, entry in TASKS.items()},
     **{f"{name}, {label}": test for name, entry in TASKS.items() for label, test in entry.tests.items()},
 }
+TOKENS = {name: task for name, task in EVERY.items() if isinstance(task, TokenTask)}
+BITS = {name: task for name, task in EVERY.items() if not isinstance(task, TokenTask | Sinusoid)}
 every_task = pytest.mark.parametrize("task", EVERY.values(), ids=EVERY.keys())
+token_tasks = pytest.mark.parametrize("task", TOKENS.values(), ids=TOKENS.keys())
+bit_tasks = pytest.mark.parametrize("task", BITS.values(), ids=BITS.keys())
 
 
 def draw(task: Task, seed: int = 0, batch_size: int = 3) -> Batch:
@@ -69,7 +83,19 @@ def test_something_is_asked_of_every_row(task: Task) -> None:
     batch = draw(task)
     assert set(batch.mask.flatten().tolist()) <= {0.0, 1.0}
     assert bool((batch.mask.sum(0) > 0).all())
+
+
+@bit_tasks
+def test_bits_are_0_or_1(task: Task) -> None:
+    assert set(draw(task).targets.flatten().tolist()) <= {0.0, 1.0}
+
+
+@token_tasks
+def test_tokens_are_one_hot(task: Task) -> None:
+    batch = draw(task)
     assert set(batch.targets.flatten().tolist()) <= {0.0, 1.0}
+    assert torch.equal(batch.targets.sum(-1), batch.mask)
+    assert torch.equal(batch.inputs.sum(-1), 1 - batch.mask)
 
 
 @every_task
@@ -104,7 +130,7 @@ def test_a_batch_is_float32_whatever_the_default(task: Task) -> None:
     assert {batch.inputs.dtype, batch.targets.dtype, batch.mask.dtype} == {torch.float32}
 
 
-@every_task
+@bit_tasks
 def test_perfect_answers(task: Task) -> None:
     batch = draw(task)
     metrics = task.metrics(certain(batch.targets), batch)
@@ -112,7 +138,7 @@ def test_perfect_answers(task: Task) -> None:
     assert float(task.loss(certain(batch.targets), batch)) < 1e-6
 
 
-@every_task
+@bit_tasks
 def test_inverted_answers(task: Task) -> None:
     batch = draw(task)
     metrics = task.metrics(-certain(batch.targets), batch)
@@ -121,7 +147,7 @@ def test_inverted_answers(task: Task) -> None:
     assert float(task.loss(-certain(batch.targets), batch)) == pytest.approx(20.0)
 
 
-@every_task
+@bit_tasks
 def test_one_wrong_bit(task: Task) -> None:
     batch = draw(task)
     output = certain(batch.targets)
@@ -129,10 +155,28 @@ def test_one_wrong_bit(task: Task) -> None:
     assert task.metrics(output, batch)["bit_errors"] == pytest.approx(1 / 3)
 
 
+@token_tasks
+def test_perfect_and_inverted_tokens(task: Task) -> None:
+    batch = draw(task)
+    assert task.metrics(certain(batch.targets), batch) == {"accuracy": 1.0}
+    assert task.metrics(-certain(batch.targets), batch) == {"accuracy": 0.0}
+    assert float(task.loss(certain(batch.targets), batch)) < 1e-6
+    assert float(task.loss(-certain(batch.targets), batch)) >= 40
+
+
+@token_tasks
+def test_one_wrong_token(task: Task) -> None:
+    batch = draw(task)
+    output = certain(batch.targets)
+    output[-1, 0] *= -1
+    assert task.metrics(output, batch)["accuracy"] == pytest.approx(1 - 1 / float(batch.mask.sum()))
+
+
 @every_task
 def test_steps_that_ask_nothing_do_not_count(task: Task) -> None:
     batch = draw(task)
     output = torch.randn(batch.targets.shape, generator=torch.Generator().manual_seed(1))
+    assert not torch.equal(task.loss(output, batch), task.loss(2 * output, batch))
     disturbed = torch.where(batch.mask.unsqueeze(-1) > 0, output, -100 * output)
     assert torch.equal(task.loss(output, batch), task.loss(disturbed, batch))
     assert task.metrics(output, batch) == task.metrics(disturbed, batch)
@@ -140,7 +184,7 @@ def test_steps_that_ask_nothing_do_not_count(task: Task) -> None:
 
 @every_task
 @pytest.mark.parametrize("size", [1e4, -1e4])
-def test_huge_logits_stay_finite(task: Task, size: float) -> None:
+def test_huge_outputs_stay_finite(task: Task, size: float) -> None:
     batch = draw(task)
     output = torch.full_like(batch.targets, size, requires_grad=True)
     loss = task.loss(output, batch)
@@ -151,12 +195,20 @@ def test_huge_logits_stay_finite(task: Task, size: float) -> None:
     assert all(abs(value) < float("inf") for value in task.metrics(output.detach(), batch).values())
 
 
-@every_task
+@bit_tasks
 def test_rendering_draws_every_channel(task: Task) -> None:
     batch = draw(task)
     lines = task.render(batch, 2, batch.targets).splitlines()
     assert len(lines) == 1 + task.input_size + 2 * task.output_size + 1
     assert lines[0].count("▲") == int(batch.mask[:, 2].sum())
+
+
+@every_task
+def test_rendering_marks_what_is_asked(task: Task) -> None:
+    batch = draw(task)
+    assert task.render(batch, 2).splitlines()[0].count("▲") == int(batch.mask[:, 2].sum())
+    with pytest.raises(UserError, match="row=3 is outside a batch of 3"):
+        task.render(batch, 3)
 
 
 @every_task

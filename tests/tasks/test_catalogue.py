@@ -6,13 +6,19 @@ import mnemon
 from mnemon.errors import UserError
 from mnemon.tasks import (
     TASKS,
+    Add,
     AssociativeRecall,
     Copy,
+    Double,
     DynamicNGrams,
+    Max,
     PrioritySort,
     RepeatCopy,
+    Reverse,
+    Sinusoid,
     Task,
     TaskEntry,
+    TokenCopy,
     find_task,
 )
 
@@ -43,6 +49,13 @@ THESIS: dict[str, tuple[Task, str, Task]] = {
         "length 200",
         Copy(bits=8, min_length=200, max_length=200),
     ),
+    "token-copy": (TokenCopy(length=50, largest=9), "length 50", TokenCopy(length=50, largest=9)),
+    "double": (Double(length=50, largest=9), "length 50", Double(length=50, largest=9)),
+    "reverse": (Reverse(length=50, largest=9), "length 50", Reverse(length=50, largest=9)),
+    "add": (Add(length=50, largest=9), "length 50", Add(length=50, largest=9)),
+    "max": (Max(length=50, largest=50), "length 50", Max(length=50, largest=50)),
+    "sinusoid": (Sinusoid(length=100, noise=0.0), "length 100", Sinusoid(length=100, noise=0.0)),
+    "noisy-sinusoid": (Sinusoid(length=100, noise=2.0), "length 100", Sinusoid(length=100, noise=2.0)),
 }
 
 
@@ -54,6 +67,12 @@ def test_the_settings_are_those_of_the_thesis() -> None:
 def test_copy_is_also_tested_nearer_to_training() -> None:
     assert list(TASKS["copy"].tests) == ["length 20", "length 60", "length 120"]
     assert TASKS["copy"].tests["length 60"] == Copy(min_length=60, max_length=60)
+
+
+@pytest.mark.parametrize("name", ["token-copy", "double", "reverse", "add", "max"])
+def test_tasks_over_tokens_are_also_tested_at_100(name: str) -> None:
+    assert list(TASKS[name].tests) == ["length 50", "length 100"]
+    assert TASKS[name].tests["length 100"] == type(TASKS[name].train)(length=100)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -69,7 +88,7 @@ def test_an_entry_points_to_its_file(name: str) -> None:
     assert entry is TASKS[name]
     root = Path(mnemon.__file__).parent.parent
     assert f"class {type(entry.train).__name__}" in (root / entry.file).read_text(encoding="utf-8")
-    assert entry.thesis.startswith("§7.4.1")
+    assert entry.thesis.startswith(("§7.4.1", "§6.5."))
     assert entry.summary.endswith(".")
 
 
@@ -78,7 +97,8 @@ def test_a_near_miss_is_put_right() -> None:
         find_task("asociative_recall")
     assert str(caught.value) == (
         "no task is called 'asociative_recall': did you mean 'associative-recall'? write one of "
-        "copy, repeat-copy, associative-recall, ngrams, priority-sort, long-copy"
+        "copy, repeat-copy, associative-recall, ngrams, priority-sort, long-copy, "
+        "token-copy, double, reverse, add, max, sinusoid, noisy-sinusoid"
     )
 
 

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from mnemon.errors import UserError
-from mnemon.tasks import AssociativeRecall, Copy, DynamicNGrams, PrioritySort, RepeatCopy
+from mnemon.tasks import Add, AssociativeRecall, Copy, DynamicNGrams, Max, PrioritySort, RepeatCopy, Sinusoid, TokenCopy
 
 BAD: dict[str, Callable[[], object]] = {
     "Copy(bits=0): write bits=1 or more": lambda: Copy(bits=0),
@@ -30,6 +30,13 @@ BAD: dict[str, Callable[[], object]] = {
     "PrioritySort(items=4, sorted_items=5): write sorted_items=4 or less": lambda: PrioritySort(
         items=4, sorted_items=5
     ),
+    "TokenCopy(length=0): write length=1 or more": lambda: TokenCopy(length=0),
+    "TokenCopy(largest=0): write largest=1 or more": lambda: TokenCopy(largest=0),
+    "Add(length=1): write length=2 or more": lambda: Add(length=1),
+    "Max(length=1): write length=2 or more": lambda: Max(length=1),
+    "Sinusoid(length=0): write length=1 or more": lambda: Sinusoid(length=0),
+    "Sinusoid(noise=-1.0): write noise=0.0 or more": lambda: Sinusoid(noise=-1.0),
+    "Sinusoid(noise=nan): write noise=0.0 or more": lambda: Sinusoid(noise=float("nan")),
 }
 
 

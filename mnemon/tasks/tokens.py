@@ -1,0 +1,140 @@
+"""Double, copy, reverse, add and max over tokens (thesis §6.5.1 to §6.5.3; appendix, "Synthetic Discrete Task Format").
+
+The prompt is T tokens and an end-of-sequence step, the input while answering is zero, and all tokens are one-hot.
+
+Deviations from the thesis:
+    tokens: 1 to 9 with 0 for the end of the sequence, so that there are the "10 possible outputs" of §6.5.1, which
+        also says that integers come from [1, 10]; 1 to 50 for max.
+    end of sequence: the answer has none, as in the appendix's table. The model is asked for the tokens alone, and the
+        accuracy is over these.
+    add: x_t is paired with x_{T+1-t}; the printed x_{T-t} would pair the last with x_0. The mean is rounded down,
+        since the answer is a token.
+    max: x_{2t-1} with x_{2t}, as in the appendix; §6.5.3 prints x_{2t} with x_{2t+1}, which leaves x_1 out.
+
+Letters: ``T`` length of the sequence, ``A`` length of the answer, ``B`` batch, ``S`` steps, ``O`` output channels.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from mnemon.tasks.base import Batch
+from mnemon.tasks.rendering import render_tokens
+from mnemon.tasks.sampling import marker, prompt_then_answer
+from mnemon.tasks.scoring import class_loss, class_metrics
+from mnemon.tasks.settings import check_at_least
+
+END = 0  # the token that ends the prompt
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenTask(ABC):
+    """Show ``length`` tokens from 1 to ``largest`` and an end, then ask for what :meth:`answer` makes of them.
+
+    To copy the tokens a, b, c::
+
+        step    0  1  2  3    4  5  6
+        input   a  b  c  end  0  0  0
+        target                a  b  c
+    """
+
+    shortest: ClassVar[int] = 1
+
+    length: int = 50
+    largest: int = 9
+
+    def __post_init__(self) -> None:
+        check_at_least(type(self).__name__, self.shortest, length=self.length)
+        check_at_least(type(self).__name__, 1, largest=self.largest)
+
+    @abstractmethod
+    def answer(self, tokens: Int[Tensor, "T B"]) -> Int[Tensor, "A B"]:
+        """What is asked for."""
+
+    @property
+    def input_size(self) -> int:
+        """The tokens and the end."""
+        return self.largest + 1
+
+    @property
+    def output_size(self) -> int:
+        """The tokens and the end, which is never the answer."""
+        return self.largest + 1
+
+    def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
+        """Draw the tokens."""
+        shape = (self.length, batch_size)
+        tokens = torch.randint(1, self.largest + 1, shape, generator=generator, device=generator.device)
+        shown = self._one_hot(tokens)
+        return prompt_then_answer(torch.cat([shown, marker(shown, END)]), self._one_hot(self.answer(tokens)))
+
+    def loss(self, output: Float[Tensor, "S B O"], batch: Batch) -> Float[Tensor, ""]:
+        """The mean cross-entropy of the asked tokens, in nats."""
+        return class_loss(output, batch)
+
+    def metrics(self, output: Float[Tensor, "S B O"], batch: Batch) -> dict[str, float]:
+        """``accuracy``, the share of right tokens."""
+        return class_metrics(output, batch)
+
+    def render(self, batch: Batch, row: int = 0, output: Float[Tensor, "S B O"] | None = None) -> str:
+        """One row of the batch as text, errors marked."""
+        return render_tokens(batch, row, output)
+
+    def _one_hot(self, tokens: Int[Tensor, "T B"]) -> Float[Tensor, "T B O"]:
+        return one_hot(tokens, self.largest + 1).to(torch.float32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenCopy(TokenTask):
+    """The tokens as they were."""
+
+    def answer(self, tokens: Int[Tensor, "T B"]) -> Int[Tensor, "A B"]:
+        """x_1 … x_T."""
+        return tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class Double(TokenTask):
+    """The tokens twice over."""
+
+    def answer(self, tokens: Int[Tensor, "T B"]) -> Int[Tensor, "A B"]:
+        """x_1 … x_T x_1 … x_T."""
+        return torch.cat([tokens, tokens])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reverse(TokenTask):
+    """The tokens from the last to the first."""
+
+    def answer(self, tokens: Int[Tensor, "T B"]) -> Int[Tensor, "A B"]:
+        """x_T … x_1."""
+        return tokens.flip(0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Add(TokenTask):
+    """Means of the first and the last token, the second and the last but one, and so on to the middle."""
+
+    shortest = 2
+
+    def answer(self, tokens: Int[Tensor, "T B"]) -> Int[Tensor, "A B"]:
+        """⌊(x_t + x_{T+1-t}) / 2⌋ for t = 1 … ⌊T/2⌋."""
+        return (tokens + tokens.flip(0))[: len(tokens) // 2] // 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Max(TokenTask):
+    """The larger of each two neighbours; a last one without a neighbour is left out."""
+
+    shortest = 2
+
+    largest: int = 50
+
+    def answer(self, tokens: Int[Tensor, "T B"]) -> Int[Tensor, "A B"]:
+        """The maximum of x_{2t-1} and x_{2t} for t = 1 … ⌊T/2⌋."""
+        return torch.maximum(tokens[:-1:2], tokens[1::2])
