@@ -1,0 +1,53 @@
+"""The thesis's theory as tools: measure what a network keeps of its past, and size a memory by it (ch. 6)."""
+
+from mnemon.theory.contribution import (
+    DecayFit,
+    average,
+    contributions,
+    last_output,
+    log_slope_decay,
+    mean_profile,
+    premise_bound,
+    sum_matched_decay,
+    torch_state,
+    whole_state,
+)
+from mnemon.theory.sizing import (
+    Recommendation,
+    Rival,
+    average_contribution,
+    best_rival,
+    intervals_between,
+    optimum,
+    optimum_growth,
+    recommend,
+    regular_intervals,
+    uniform_contribution,
+    uniform_intervals,
+    uniform_writes,
+)
+
+__all__ = [
+    "DecayFit",
+    "Recommendation",
+    "Rival",
+    "average",
+    "average_contribution",
+    "best_rival",
+    "contributions",
+    "intervals_between",
+    "last_output",
+    "log_slope_decay",
+    "mean_profile",
+    "optimum",
+    "optimum_growth",
+    "premise_bound",
+    "recommend",
+    "regular_intervals",
+    "sum_matched_decay",
+    "torch_state",
+    "uniform_contribution",
+    "uniform_intervals",
+    "uniform_writes",
+    "whole_state",
+]
