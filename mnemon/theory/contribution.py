@@ -54,7 +54,7 @@ def whole_state(module: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[Tens
 
 
 def torch_state(module: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[Tensor, "B S"]:
-    """The last state of nn.LSTM, nn.GRU, nn.RNN or a module that returns one of theirs: (layers, B, H), batch second."""
+    """The last state of nn.LSTM, nn.GRU, nn.RNN or a module that returns theirs: (layers, B, H), so batch second."""
     _, state = module(inputs)
     return torch.cat([part.transpose(0, 1).flatten(1) for part in _tensors(state)], dim=1)
 
@@ -136,7 +136,7 @@ def log_slope_decay(profile: Sequence[Number]) -> DecayFit:
 
 
 def premise_bound(profile: Sequence[Number]) -> float:
-    """The least λ_c with λ_c c_{t,T} ≥ c_{t−1,T} at every step; infinite where an input counts and the next does not."""
+    """The least λ_c with λ_c c_{t,T} ≥ c_{t−1,T} at every step; infinite where only the older input counts."""
     return max((_quotient(older, newer) for older, newer in itertools.pairwise(profile)), default=0.0)
 
 

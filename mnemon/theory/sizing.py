@@ -31,17 +31,15 @@ class Rival(NamedTuple):
 
     intervals: list[int]
     contribution: float
-    gain: (
-        float  # over the schedule: in more for λ ≤ 1, in less for λ > 1; not above 0 if it is optimal, but for rounding
-    )
+    gain: float  # over the schedule, in more for λ ≤ 1 and in less for λ > 1; above 0 only by rounding if it is optimal
 
 
 class Recommendation(NamedTuple):
     """The smallest memory that reaches a target."""
 
     slots: int
-    interval: int  # the longest between two writes: written at its multiples, a sequence needs no more than the slots
-    writes: list[int]  # the steps of uniform writing, from 1
+    interval: float  # T/(D + 1), the optimal interval; the whole ones beside it are in `writes`
+    writes: list[int]  # K_i, the steps of uniform writing, counted from 1
     contribution: float  # I_λ with these writes
 
 
@@ -170,7 +168,7 @@ def recommend(decay: Number, length: int, target: Number) -> Recommendation:
         few, enough = (few, middle) if reached(middle) else (middle, enough)
     return Recommendation(
         slots=enough,
-        interval=-(-length // (enough + 1)),
+        interval=length / (enough + 1),
         writes=uniform_writes(length, enough),
         contribution=uniform_contribution(decay, length, enough),
     )
