@@ -1,4 +1,4 @@
-"""The command line: ``mnemon demo``, ``mnemon list``, ``mnemon train``, ``mnemon bench``.
+"""The command line: ``mnemon demo``, ``mnemon list``, ``mnemon train``, ``mnemon profile``, ``mnemon bench``.
 
 Bad input gives one line on standard error that says what to write instead, and exit code 2.
 """
@@ -14,6 +14,7 @@ import tyro
 from mnemon.commands.bench import Bench
 from mnemon.commands.demo import Demo
 from mnemon.commands.listing import List
+from mnemon.commands.profile import Profile
 from mnemon.commands.train import Train
 from mnemon.errors import UserError
 
@@ -21,6 +22,7 @@ Command = (
     Annotated[Demo, tyro.conf.subcommand("demo")]
     | Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Train, tyro.conf.subcommand("train")]
+    | Annotated[Profile, tyro.conf.subcommand("profile")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
 )
 
@@ -38,12 +40,12 @@ def main() -> None:
         _fail(str(stopped), 130)
 
 
-def _parse() -> Demo | List | Train | Bench:
+def _parse() -> Demo | List | Train | Profile | Bench:
     """tyro's answer, with its boxed complaints folded into one line."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            command: Demo | List | Train | Bench = tyro.cli(
+            command: Demo | List | Train | Profile | Bench = tyro.cli(
                 Command,
                 prog="mnemon",
                 config=(tyro.conf.OmitSubcommandPrefixes,),

@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "models": {"cell", "controllers", "errors", "memory", "rnn"},
     "tasks": {"errors"},
     "training": {"errors", "tasks"},
+    "theory": {"errors"},
     "experiments": {"models", "tasks", "training"},
     "commands": {
         "cell",
@@ -36,6 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "models",
         "rnn",
         "tasks",
+        "theory",
         "trace",
         "training",
     },

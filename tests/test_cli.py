@@ -42,8 +42,8 @@ def test_list_as_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Expected one of {demo, list, train, bench}"),
-        (["tran"], "Available subcommands: demo, list, train, bench"),
+        ([], "Expected one of {demo, list, train, profile, bench}"),
+        (["tran"], "Available subcommands: demo, list, train, profile, bench"),
         (["train"], "Missing from mnemon train"),
         (["train", "cop"], "no task is called 'cop': did you mean 'copy'?"),
         (["train", "copy", "--model", "ntn"], "no model is called 'ntn': did you mean 'ntm'?"),
@@ -59,6 +59,8 @@ def test_list_as_tables(tmp_path: Path) -> None:
         (["train", "copy", "--threads", "0"], "threads must be at least 1, got 0"),
         (["train", "copy", "--resume"], "there is no run to resume in runs/copy-ntm-0"),
         (["list", "everything"], "everything"),
+        (["profile"], "Missing from mnemon profile"),
+        (["profile", "nowhere"], "there is no run in nowhere: write a folder that mnemon train has made"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
@@ -132,7 +134,7 @@ def test_stopped_and_resumed_is_as_if_never_stopped(how: signal.Signals, tmp_pat
     assert (tmp_path / "stopped" / final).read_bytes() == (tmp_path / "whole" / final).read_bytes()
 
 
-@pytest.mark.parametrize("command", ["demo", "list", "train", "bench"])
+@pytest.mark.parametrize("command", ["demo", "list", "train", "profile", "bench"])
 def test_help_teaches(command: str, tmp_path: Path) -> None:
     done = mnemon(command, "--help", folder=tmp_path)
     assert done.returncode == 0
