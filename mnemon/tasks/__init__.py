@@ -1,32 +1,43 @@
 """Tasks: one a file, each with its generator, mask, loss, metrics and text rendering."""
 
 from mnemon.tasks.associative_recall import AssociativeRecall
-from mnemon.tasks.base import Batch, Task
-from mnemon.tasks.catalogue import TASKS, TaskEntry, find_task
+from mnemon.tasks.base import Batch, FiniteTask, Task
+from mnemon.tasks.catalogue import DATA_TASKS, TASKS, DataTaskEntry, TaskEntry, find_task
 from mnemon.tasks.copy import Copy
+from mnemon.tasks.documents import Documents, documents
+from mnemon.tasks.labelled import Splits
 from mnemon.tasks.ngrams import DynamicNGrams, bayes_predictions
+from mnemon.tasks.pixels import Pixels, mnist
 from mnemon.tasks.priority_sort import PrioritySort
 from mnemon.tasks.repeat_copy import RepeatCopy
 from mnemon.tasks.sinusoid import Sinusoid
 from mnemon.tasks.tokens import Add, Double, Max, Reverse, TokenCopy, TokenTask
 
 __all__ = [
+    "DATA_TASKS",
     "TASKS",
     "Add",
     "AssociativeRecall",
     "Batch",
     "Copy",
+    "DataTaskEntry",
+    "Documents",
     "Double",
     "DynamicNGrams",
+    "FiniteTask",
     "Max",
+    "Pixels",
     "PrioritySort",
     "RepeatCopy",
     "Reverse",
     "Sinusoid",
+    "Splits",
     "Task",
     "TaskEntry",
     "TokenCopy",
     "TokenTask",
     "bayes_predictions",
+    "documents",
     "find_task",
+    "mnist",
 ]

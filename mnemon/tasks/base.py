@@ -3,6 +3,7 @@
 Letters: ``T`` time, ``B`` batch, ``I`` input channels, ``O`` output channels.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
@@ -47,4 +48,13 @@ class Task(Protocol):
 
     def render(self, batch: Batch, row: int = 0, output: Float[Tensor, "T B O"] | None = None) -> str:
         """One row of the batch as text: inputs, targets and, where given, the model's answer."""
+        ...
+
+
+@runtime_checkable
+class FiniteTask(Task, Protocol):
+    """A task over a set of examples; a test with it goes through all of them."""
+
+    def examples(self, batch_size: int) -> Iterator[Batch]:
+        """Every example once, always in the same order; the last batch may be smaller."""
         ...

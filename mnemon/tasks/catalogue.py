@@ -3,13 +3,19 @@
 In chapter 6 each length is trained and tested by itself; here training is at 50, and 100 tests how far that carries.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from mnemon.errors import UserError, look_up
 from mnemon.tasks.associative_recall import AssociativeRecall
 from mnemon.tasks.base import Task
 from mnemon.tasks.copy import Copy
+from mnemon.tasks.documents import documents
+from mnemon.tasks.labelled import Splits
 from mnemon.tasks.ngrams import DynamicNGrams
+from mnemon.tasks.pixels import mnist
 from mnemon.tasks.priority_sort import PrioritySort
 from mnemon.tasks.repeat_copy import RepeatCopy
 from mnemon.tasks.sinusoid import Sinusoid
@@ -122,6 +128,56 @@ TASKS: dict[str, TaskEntry] = {
 }
 
 
-def find_task(name: str) -> TaskEntry:
-    """The entry of that name."""
-    return look_up(TASKS, name, "task")
+@dataclass(frozen=True, kw_only=True)
+class DataTaskEntry:
+    """A task over a data set, which is read when it is asked for."""
+
+    summary: str
+    thesis: str
+    file: str
+    read: Callable[[Path], Splits]
+
+    def open(self, data: Path) -> TaskEntry:
+        """The task with the data of a folder: training, and tests on the whole validation and test parts."""
+        splits = self.read(data)
+        return TaskEntry(
+            summary=self.summary,
+            thesis=self.thesis,
+            file=self.file,
+            train=splits.train,
+            tests={"validation": splits.validation, "test": splits.test},
+            thesis_test="test",
+        )
+
+
+def _pixel_entry(*, summary: str, permuted: bool) -> DataTaskEntry:
+    read = partial(mnist, permuted=permuted)
+    return DataTaskEntry(summary=summary, thesis="§6.5.5", file="mnemon/tasks/pixels.py", read=read)
+
+
+def _document_entry(name: str, *, summary: str) -> DataTaskEntry:
+    read = partial(documents, name)
+    return DataTaskEntry(summary=summary, thesis="§6.5.6, appendix", file="mnemon/tasks/documents.py", read=read)
+
+
+DATA_TASKS: dict[str, DataTaskEntry] = {
+    "mnist": _pixel_entry(summary="Name a digit after reading its image pixel by pixel.", permuted=False),
+    "permuted-mnist": _pixel_entry(summary="The same with the pixels in one random order.", permuted=True),
+    "imdb": _document_entry("imdb", summary="Tell whether a film review is favourable."),
+    "ag-news": _document_entry("ag-news", summary="Name the section of a news item."),
+    "dbpedia": _document_entry("dbpedia", summary="Name the kind of thing that a text describes."),
+    "yelp-polarity": _document_entry("yelp-polarity", summary="Tell whether a review is favourable."),
+    "yelp-full": _document_entry("yelp-full", summary="Tell the stars of a review."),
+    "yahoo-answers": _document_entry("yahoo-answers", summary="Name the topic of a question and its answer."),
+}
+
+
+def find_task(name: str, data: Path | None = None) -> TaskEntry:
+    """The entry of that name; a task over a data set needs the folder ``data``."""
+    entries: dict[str, TaskEntry | DataTaskEntry] = {**TASKS, **DATA_TASKS}
+    entry = look_up(entries, name, "task")
+    if isinstance(entry, TaskEntry):
+        return entry
+    if data is None:
+        raise UserError(f"task {name!r} needs its data: write --data and the folder that holds them")
+    return entry.open(data)

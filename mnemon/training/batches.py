@@ -21,6 +21,12 @@ def draw(task: Task, batch_size: int, seed: int, device: torch.device, part: int
         rows = slice(part, None, parts)
         inputs, targets, mask = inputs[:, rows], targets[:, rows], mask[:, rows]
         lengths = None if lengths is None else lengths[rows]
+    return to_device(Batch(inputs, targets, mask, lengths), device)
+
+
+def to_device(batch: Batch, device: torch.device) -> Batch:
+    """The same batch on a device."""
+    inputs, targets, mask, lengths = batch
     return Batch(
         inputs.to(device),
         targets.to(device),

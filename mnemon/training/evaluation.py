@@ -8,9 +8,9 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from mnemon.tasks.base import Task
-from mnemon.training.batches import answer, draw
-from mnemon.training.seeding import batch_seed, seed_noise
+from mnemon.tasks.base import Batch, FiniteTask, Task
+from mnemon.training.batches import answer, to_device
+from mnemon.training.seeding import batch_seed, generator_from, seed_noise
 
 # Sequences that go through the model together: enough to be fast, and a thousand long ones still fit in memory.
 LARGEST_BATCH = 64
@@ -24,21 +24,35 @@ class Evaluation(NamedTuple):
 
 
 def evaluate(model: nn.Module, task: Task, *, name: str, sequences: int, seed: int) -> Evaluation:
-    """The same ``sequences`` sequences at every call with the same name and seed, whatever the model."""
+    """The same ``sequences`` sequences at every call with the same name and seed, whatever the model.
+
+    A task over a finite set is gone through whole instead.
+    """
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     stream = f"eval {name}"
-    losses = 0.0
+    count, losses = 0, 0.0
     sums: defaultdict[str, float] = defaultdict(float)
     with torch.no_grad(), _eval_mode(model):
-        for number, start in enumerate(range(0, sequences, LARGEST_BATCH)):
-            rows = min(LARGEST_BATCH, sequences - start)
-            batch = draw(task, rows, batch_seed(seed, stream, number), device)
+        for number, batch in enumerate(_batches(task, sequences, seed, stream)):
+            placed = to_device(batch, device)
             seed_noise(seed, stream, number)
-            output = answer(model, batch)
-            losses += rows * task.loss(output, batch).item()
-            for metric, value in task.metrics(output, batch).items():
+            output = answer(model, placed)
+            rows = batch.mask.shape[1]
+            count += rows
+            losses += rows * task.loss(output, placed).item()
+            for metric, value in task.metrics(output, placed).items():
                 sums[metric] += rows * value
-    return Evaluation(losses / sequences, {metric: total / sequences for metric, total in sums.items()})
+    return Evaluation(losses / count, {metric: total / count for metric, total in sums.items()})
+
+
+def _batches(task: Task, sequences: int, seed: int, stream: str) -> Iterator[Batch]:
+    """The whole of a finite set, or so many sequences drawn afresh."""
+    if isinstance(task, FiniteTask):
+        yield from task.examples(LARGEST_BATCH)
+        return
+    for number, start in enumerate(range(0, sequences, LARGEST_BATCH)):
+        rows = min(LARGEST_BATCH, sequences - start)
+        yield task.sample(rows, generator_from(batch_seed(seed, stream, number)))
 
 
 @contextmanager

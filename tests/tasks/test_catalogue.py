@@ -3,8 +3,10 @@ from pathlib import Path
 import pytest
 
 import mnemon
+from mnemon.data.documents import DOCUMENT_SETS
 from mnemon.errors import UserError
 from mnemon.tasks import (
+    DATA_TASKS,
     TASKS,
     Add,
     AssociativeRecall,
@@ -12,6 +14,7 @@ from mnemon.tasks import (
     Double,
     DynamicNGrams,
     Max,
+    Pixels,
     PrioritySort,
     RepeatCopy,
     Reverse,
@@ -21,6 +24,7 @@ from mnemon.tasks import (
     TokenCopy,
     find_task,
 )
+from tests.data.tiny_data import write_mnist
 
 THESIS: dict[str, tuple[Task, str, Task]] = {
     "copy": (
@@ -92,13 +96,41 @@ def test_an_entry_points_to_its_file(name: str) -> None:
     assert entry.summary.endswith(".")
 
 
+@pytest.mark.parametrize("name", DATA_TASKS)
+def test_a_task_over_data_needs_them(name: str) -> None:
+    with pytest.raises(UserError) as caught:
+        find_task(name)
+    assert str(caught.value) == f"task {name!r} needs its data: write --data and the folder that holds them"
+    assert (Path(mnemon.__file__).parent.parent / DATA_TASKS[name].file).exists()
+    assert DATA_TASKS[name].thesis.startswith(("§6.5.5", "§6.5.6"))
+    assert DATA_TASKS[name].summary.endswith(".")
+
+
+@pytest.mark.parametrize("name", ["mnist", "permuted-mnist"])
+def test_a_task_over_data_with_them(tmp_path: Path, name: str) -> None:
+    write_mnist(tmp_path, train=10_001, test=3)
+    entry = find_task(name, tmp_path)
+    assert (entry.summary, list(entry.tests)) == (DATA_TASKS[name].summary, ["validation", "test"])
+    parts = [entry.train, *entry.tests.values()]
+    assert [part.size for part in parts if isinstance(part, Pixels)] == [1, 10_000, 3]
+    orders = {tuple(part.order.tolist()) for part in parts if isinstance(part, Pixels)}
+    assert (orders == {(0, 1, 2, 3)}) == (name == "mnist")
+
+
+@pytest.mark.parametrize("name", sorted(DATA_TASKS.keys() - {"mnist", "permuted-mnist"}))
+def test_a_task_over_documents_reads_its_own(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match=f"{DOCUMENT_SETS[name].title.split()[0]}"):
+        find_task(name, tmp_path)
+
+
 def test_a_near_miss_is_put_right() -> None:
     with pytest.raises(UserError) as caught:
         find_task("asociative_recall")
     assert str(caught.value) == (
         "no task is called 'asociative_recall': did you mean 'associative-recall'? write one of "
         "copy, repeat-copy, associative-recall, ngrams, priority-sort, long-copy, "
-        "token-copy, double, reverse, add, max, sinusoid, noisy-sinusoid"
+        "token-copy, double, reverse, add, max, sinusoid, noisy-sinusoid, mnist, permuted-mnist, "
+        "imdb, ag-news, dbpedia, yelp-polarity, yelp-full, yahoo-answers"
     )
 
 

@@ -1,4 +1,5 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import pytest
 import torch
@@ -88,3 +89,32 @@ def test_noise_of_a_model_is_the_same_every_time() -> None:
     first = evaluate(Noisy(), Delay(), name="a", sequences=70, seed=0)
     torch.rand(5)
     assert evaluate(Noisy(), Delay(), name="a", sequences=70, seed=0) == first
+
+
+@dataclass(frozen=True)
+class FiniteDelay(Delay):
+    """A set of so many sequences."""
+
+    size: int = 1
+
+    def examples(self, batch_size: int) -> Iterator[Batch]:
+        whole = self.sample(self.size, generator_from(0))
+        for start in range(0, self.size, batch_size):
+            inputs, targets, mask = (part[:, start : start + batch_size] for part in whole[:3])
+            lengths = None if whole.lengths is None else whole.lengths[start : start + batch_size]
+            yield Batch(inputs, targets, mask, lengths)
+
+
+@pytest.mark.parametrize("size", [1, 64, 130])
+def test_a_finite_set_is_gone_through_once(size: int) -> None:
+    task = FiniteDelay(length=5, ragged=True, size=size)
+    seen: list[Tensor] = []
+    model = Watched(lambda inputs, _: seen.append(inputs))
+    found = evaluate(model, task, name="x", sequences=3, seed=7)
+    whole = task.sample(size, generator_from(0))
+    assert torch.equal(torch.cat(seen, dim=1), whole.inputs)
+    assert max(inputs.shape[1] for inputs in seen) <= evaluation.LARGEST_BATCH
+    model.eval()
+    output, _ = model.model(whole.inputs, lengths=whole.lengths)
+    assert found.loss == pytest.approx(task.loss(output, whole).item(), rel=1e-5)
+    assert found.metrics == pytest.approx(task.metrics(output, whole), rel=1e-5)
