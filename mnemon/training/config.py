@@ -29,7 +29,8 @@ class TrainConfig:
     clip_norm: float | None = None  # all gradients as one vector, after clip_value; None: leave it
     log_every: int = 100
     eval_every: int = 1_000
-    eval_sequences: int = 1_000
+    eval_sequences: int = 1_000  # a finite set is gone through whole
+    patience: int | None = None  # evaluations in a row without a lower loss on the first test that end the run
     checkpoint_every: int = 1_000
     keep: int = 2  # checkpoints left in the folder
     tensorboard: bool = False
@@ -37,6 +38,8 @@ class TrainConfig:
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "log_every", "eval_every", "eval_sequences", "checkpoint_every", "keep"):
             _require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number of at least 1")
+        patience = self.patience
+        _require(patience is None or patience >= 1, "patience", patience, "a whole number of at least 1, or None")
         _require(0 <= self.seed <= LARGEST_SEED, "seed", self.seed, f"a whole number from 0 to {LARGEST_SEED}")
         _require(self.optimiser in OPTIMISERS, "optimiser", self.optimiser, " or ".join(map(repr, OPTIMISERS)))
         _require(_positive(self.learning_rate), "learning_rate", self.learning_rate, "a number above 0, such as 1e-4")

@@ -2,7 +2,7 @@
 
 A run that was killed, interrupted or stopped, and then resumed, ends with the records and the weights of one that ran
 through: every step depends on the weights, the optimiser's memory and the step's number alone, and what the next row of
-the records has gathered so far is part of each checkpoint.
+the records has gathered so far is part of each checkpoint. Whether to stop early follows from the records.
 """
 
 import math
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
+from mnemon.errors import UserError
 from mnemon.tasks.base import Batch, Task
 from mnemon.training import checkpoint
 from mnemon.training.batches import answer, draw
@@ -25,6 +26,7 @@ from mnemon.training.health import TrainingStopped, offender, spoilt_parameter
 from mnemon.training.interrupt import Interrupted, StopRequest
 from mnemon.training.journal import Journal
 from mnemon.training.optimiser import clip, gradient_norm, make_optimiser, set_learning_rate
+from mnemon.training.patience import Patience
 from mnemon.training.processes import make_accelerator, mean_over_processes
 from mnemon.training.progress import Progress, SilentProgress, make_progress
 from mnemon.training.record import Record, keep_records, read_records
@@ -54,13 +56,13 @@ def train(
     training.open(resume)
     first, began = training.done, time.perf_counter()
     training.go(make_progress() if progress is None else progress)
-    loss, metrics = final_rows(read_records(training.directory.records), config.steps)
+    loss, metrics = final_rows(read_records(training.directory.records), training.done)
     result = TrainResult(
-        steps=config.steps,
+        steps=training.done,
         loss=loss,
         metrics=metrics,
         parameters=sum(parameter.numel() for parameter in training.parameters),
-        checkpoint=training.directory.checkpoints / checkpoint.file_name(config.steps),
+        checkpoint=training.directory.checkpoints / checkpoint.file_name(training.done),
     )
     if training.is_main and not training.directory.summary.exists():
         write_summary(
@@ -96,6 +98,8 @@ class _Training:
         out: Path,
         run: Mapping[str, Any],
     ) -> None:
+        if config.patience is not None and not tests:
+            raise UserError(f"training setting 'patience' is {config.patience}: give a test to watch, or write None")
         self.accelerator = make_accelerator(config.batch_size)
         self.is_main = self.accelerator.is_main_process  # the one process that writes
         self.model = model.to(self.accelerator.device)
@@ -106,6 +110,7 @@ class _Training:
         self.described = {"training": config.to_json(), "tests": list(tests), "run": dict(run)}
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.optimiser = make_optimiser(config, self.parameters)
+        self.patience = Patience(config.patience)
         self.done = 0
         self.saved: Path | None = None  # the last checkpoint
         # Since the last row of the records:
@@ -123,7 +128,7 @@ class _Training:
                 self._restore()
             if self.is_main:
                 self.directory.claim(self.described)
-                if self.done < self.config.steps:
+                if not self._complete:
                     self.directory.summary.unlink(missing_ok=True)  # of the run that is being extended
                 if self.done:
                     keep_records(self.directory.records, self._stays)
@@ -132,16 +137,17 @@ class _Training:
 
     def go(self, progress: Progress) -> None:
         """Take all steps that are left."""
-        if self.done == self.config.steps:
+        if self._complete:
             return
         self.model.train()
         self.wrapped = self.accelerator.prepare(self.model)
         with StopRequest() as stop, self._journal(progress) as journal:
             for number in range(self.done + 1, self.config.steps + 1):
                 step = self._take_step(number, stop)
+                self.done = number
                 journal.step(number, step.loss)
                 self._measure(step, journal)
-                last = number == self.config.steps
+                last = self._complete
                 if last or step.stopping or number % self.config.checkpoint_every == 0:
                     self._save(number, journal)
                 if step.stopping and not last:
@@ -149,6 +155,8 @@ class _Training:
                         f"interrupted at step {number} of {self.config.steps}: saved {self.saved};"
                         " run the same command with --resume to go on"
                     )
+                if last:
+                    break
         self.accelerator.wait_for_everyone()  # before any process reads what the main one wrote
 
     def _take_step(self, number: int, stop: StopRequest) -> _Step:
@@ -174,9 +182,9 @@ class _Training:
 
     def _measure(self, step: _Step, journal: Journal) -> None:
         """Add the rows that are due. Those of the last step are in any case, but begin no new sum when not due."""
-        last = step.number == self.config.steps
+        evaluations = self._evaluations(step.number)
         due = step.number % self.config.log_every == 0
-        if due or last:
+        if due or self._complete:
             metrics = self.task.metrics(step.output, step.batch)
             means = mean_over_processes(self.accelerator, list(metrics.values()))
             loss = self.loss_sum / self.loss_steps
@@ -185,12 +193,28 @@ class _Training:
             )
         if due:
             self.loss_sum, self.loss_steps = 0.0, 0
-        if last or step.number % self.config.eval_every == 0:
-            for name, test in self.tests.items():
-                loss, metrics = evaluate(
-                    self.model, test, name=name, sequences=self.config.eval_sequences, seed=self.config.seed
-                )
-                journal.add(Record(kind="eval", step=step.number, test=name, loss=loss, metrics=metrics))
+        for record in evaluations:
+            journal.add(record)
+
+    def _evaluations(self, number: int) -> list[Record]:
+        """A row for each test, if they are due; the first of them decides whether to go on."""
+        due = number % self.config.eval_every == 0
+        if not due and number != self.config.steps:
+            return []
+        rows = []
+        for name, test in self.tests.items():
+            sequences, seed = self.config.eval_sequences, self.config.seed
+            own_loss, metrics = evaluate(self.model, test, name=name, sequences=sequences, seed=seed)
+            (loss,) = mean_over_processes(self.accelerator, [own_loss])  # all processes must stop together
+            rows.append(Record(kind="eval", step=number, test=name, loss=loss, metrics=metrics))
+        if due and rows:
+            self.patience.see(rows[0].loss)
+        return rows
+
+    @property
+    def _complete(self) -> bool:
+        """Whether the step that was taken last is the last of the run."""
+        return self.done == self.config.steps or self.patience.exhausted
 
     def _save(self, number: int, journal: Journal) -> None:
         """Write a checkpoint, after making sure that it is a good one."""
@@ -218,11 +242,15 @@ class _Training:
             return
         loaded = checkpoint.load(path)
         refuse_differences(path, loaded.config, self.described)
-        read_records(self.directory.records)  # refuses a damaged file before anything is written
+        records = read_records(self.directory.records)  # refuses a damaged file before anything is written
         checkpoint.restore_model(loaded, self.model)
         checkpoint.restore_optimiser(loaded, self.optimiser)
         self.done, self.saved = loaded.step, path
         self.loss_sum, self.loss_steps = loaded.loss_sum, loaded.loss_steps
+        for record in records:
+            watched = record.kind == "eval" and record.test == next(iter(self.tests), None)
+            if watched and record.step <= self.done and record.step % self.config.eval_every == 0:
+                self.patience.see(record.loss)
 
     def _stays(self, record: Record) -> bool:
         """Whether a row is one that an uninterrupted run would have written up to the checkpoint.
@@ -230,7 +258,8 @@ class _Training:
         The last row of a run that is being extended may not be.
         """
         every = self.config.log_every if record.kind == "train" else self.config.eval_every
-        return record.step <= self.done and (record.step % every == 0 or record.step == self.config.steps)
+        last = self.done if self._complete else self.config.steps
+        return record.step <= self.done and (record.step % every == 0 or record.step == last)
 
     def _journal(self, progress: Progress) -> Journal:
         """Only the main process tells anything."""
