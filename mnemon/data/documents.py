@@ -40,8 +40,8 @@ class DocumentSet:
     title: str
     classes: tuple[str, ...]
     folders: tuple[str, ...]  # the names its folder goes by
-    train_files: tuple[str, ...] = ("train.csv",)
-    single_file: str | None = None  # an excerpt without a test file: every tenth row is then for the test
+    train_files: tuple[str, ...] = ("train.csv",)  # the published one, then excerpts of it
+    without_test: tuple[str, ...] = ()  # those that come without a test file: every tenth row is then for the test
     line_end: str = "\\n"  # how the csv files write the end of a line of text
 
 
@@ -86,7 +86,8 @@ DOCUMENT_SETS: dict[str, DocumentSet] = {
             "WrittenWork",
         ),
         folders=("dbpedia", "dbpedia_csv", "dbpedia14_subset"),
-        single_file="dbpedia14_14k.csv",
+        train_files=("train.csv", "dbpedia14_14k.csv"),
+        without_test=("dbpedia14_14k.csv",),
     ),
     "yelp-polarity": DocumentSet(
         title="Yelp Review Polarity",
@@ -124,13 +125,12 @@ def read_documents(name: str, root: Path, numbers: dict[str, int]) -> tuple[Corp
     if name == "imdb":
         parts = read_reviews(folder)
         return encode(parts["train"], numbers), encode(parts["test"], numbers)
-    if known.single_file is not None and any(folder.glob(f"{known.single_file}*")):
-        path = find_file(folder, known.single_file, what=known.title)
-        return hold_out(encode(read_csv(path, known), numbers))
-    train, test = (
-        find_file(folder, *names, what=f"the csv file of {known.title}") for names in (known.train_files, ("test.csv",))
-    )
-    return encode(read_csv(train, known), numbers), encode(read_csv(test, known), numbers)
+    what = f"the csv file of {known.title}"
+    train = find_file(folder, *known.train_files, what=what)
+    training = encode(read_csv(train, known), numbers)
+    if train.name.removesuffix(".gz") in known.without_test:
+        return hold_out(training)
+    return training, encode(read_csv(find_file(folder, "test.csv", what=what), known), numbers)
 
 
 def read_csv(path: Path, known: DocumentSet) -> list[Document]:

@@ -164,6 +164,16 @@ def test_an_excerpt_without_a_test_file_is_split(tmp_path: Path) -> None:
     assert (len(training.labels), test.labels.tolist()) == (18, [9, 5])
 
 
+def test_the_published_files_come_before_an_excerpt(tmp_path: Path) -> None:
+    write_csv(tmp_path / "dbpedia14_14k.csv", [(0, "x")])
+    write_csv(tmp_path / "train.csv.gz", [(3, "y")])
+    with pytest.raises(UserError, match=f"^{tmp_path}/test.csv is missing: put the csv file of DBpedia there"):
+        read_documents("dbpedia", tmp_path, {})
+    write_csv(tmp_path / "test.csv", [(14, "z")])
+    training, test = read_documents("dbpedia", tmp_path, {})
+    assert (training.labels.tolist(), test.labels.tolist()) == ([2], [13])
+
+
 def test_a_missing_csv_file(tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         read_documents("yelp-full", tmp_path, {})
