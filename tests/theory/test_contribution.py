@@ -98,6 +98,22 @@ def test_memory_networks_against_finite_differences(memory: str, engine: Engine,
     torch.testing.assert_close(theory.contributions(rnn, inputs, observe=observe), expected, rtol=1e-4, atol=1e-7)
 
 
+def test_torch_state_has_all_layers_of_both_parts() -> None:
+    rnn, inputs = torch_rnn(nn.LSTM, layers=2), random_input(4, 3, 3)
+    _, (hidden, cell) = rnn(inputs)
+    for row, state in enumerate(theory.torch_state(rnn, inputs)):
+        by_hand = [hidden[0, row], hidden[1, row], cell[0, row], cell[1, row]]
+        assert state.tolist() == torch.cat(by_hand).tolist()
+
+
+def test_whole_state_has_controller_and_memory() -> None:
+    rnn, inputs = make_rnn("ntm"), random_input(4, 3, 4)
+    _, state = rnn(inputs)
+    parts = [*state.controller, *state.memory]
+    for row, whole in enumerate(theory.whole_state(rnn, inputs)):
+        assert whole.tolist() == torch.cat([part[row].flatten() for part in parts]).tolist()
+
+
 def test_joint_state_of_an_lstm_counts_both_parts() -> None:
     rnn, inputs = torch_rnn(nn.LSTM), random_input(4, 2, 3)
 
@@ -129,7 +145,7 @@ def test_probes_estimate_the_square_without_bias() -> None:
     exact = theory.contributions(module, inputs)[:, 0].square()
     generator = torch.Generator().manual_seed(0)
     trials = torch.stack(
-        [theory.contributions(module, inputs, probes=1, generator=generator).square() for _ in range(2000)]
+        [theory.contributions(module, inputs, probes=2, generator=generator).square() for _ in range(1000)]
     )
     estimates = trials.permute(1, 0, 2).flatten(1)
     error = estimates.std(1) / math.sqrt(estimates.shape[1])
