@@ -149,7 +149,10 @@ def _steps(batch: Batch) -> int:
 
 
 def controller_alone(model: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[Tensor, "B S"]:
-    """The controller's last state with what it reads held fixed: what it keeps by itself, between two writes."""
+    """The controller's last state with what it reads held fixed: what it keeps by itself, between two writes.
+
+    A writing policy that puts another hidden state in its place, as cached uniform writing does, is not followed.
+    """
     assert isinstance(model, MANN)
     cell = model.cell
     state = cell.init_state(inputs.shape[1])
