@@ -1,4 +1,4 @@
-"""The command line: ``mnemon demo``, ``mnemon list``, ``mnemon train``, ``mnemon profile``, ``mnemon bench``.
+"""The command line: ``mnemon demo``, ``list``, ``train``, ``run``, ``report``, ``profile``, ``bench``.
 
 Bad input gives one line on standard error that says what to write instead, and exit code 2.
 """
@@ -15,6 +15,8 @@ from mnemon.commands.bench import Bench
 from mnemon.commands.demo import Demo
 from mnemon.commands.listing import List
 from mnemon.commands.profile import Profile
+from mnemon.commands.report import Report
+from mnemon.commands.run import Run
 from mnemon.commands.train import Train
 from mnemon.errors import UserError
 
@@ -22,6 +24,8 @@ Command = (
     Annotated[Demo, tyro.conf.subcommand("demo")]
     | Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Train, tyro.conf.subcommand("train")]
+    | Annotated[Run, tyro.conf.subcommand("run")]
+    | Annotated[Report, tyro.conf.subcommand("report")]
     | Annotated[Profile, tyro.conf.subcommand("profile")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
 )
@@ -40,12 +44,12 @@ def main() -> None:
         _fail(str(stopped), 130)
 
 
-def _parse() -> Demo | List | Train | Profile | Bench:
+def _parse() -> Demo | List | Train | Run | Report | Profile | Bench:
     """tyro's answer, with its boxed complaints folded into one line."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            command: Demo | List | Train | Profile | Bench = tyro.cli(
+            command: Demo | List | Train | Run | Report | Profile | Bench = tyro.cli(
                 Command,
                 prog="mnemon",
                 config=(tyro.conf.OmitSubcommandPrefixes,),

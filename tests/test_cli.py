@@ -42,8 +42,8 @@ def test_list_as_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Expected one of {demo, list, train, profile, bench}"),
-        (["tran"], "Available subcommands: demo, list, train, profile, bench"),
+        ([], "Expected one of {demo, list, train, run, report, profile, bench}"),
+        (["tran"], "Available subcommands: demo, list, train, run, report, profile, bench"),
         (["train"], "Missing from mnemon train"),
         (["train", "cop"], "no task is called 'cop': did you mean 'copy'?"),
         (["train", "copy", "--model", "ntn"], "no model is called 'ntn': did you mean 'ntm'?"),
@@ -59,6 +59,9 @@ def test_list_as_tables(tmp_path: Path) -> None:
         (["train", "copy", "--threads", "0"], "threads must be at least 1, got 0"),
         (["train", "copy", "--resume"], "there is no run to resume in runs/copy-ntm-0"),
         (["list", "everything"], "everything"),
+        (["run", "memorization"], "no experiment is called 'memorization': did you mean 'memorisation'?"),
+        (["run", "memorisation", "--resume"], "there is nothing to resume in results/memorisation"),
+        (["report", "results"], "there is no folder results: give one that mnemon run has written"),
         (["profile"], "Missing from mnemon profile"),
         (["profile", "nowhere"], "there is no run in nowhere: write a folder that mnemon train has made"),
     ],
@@ -134,7 +137,7 @@ def test_stopped_and_resumed_is_as_if_never_stopped(how: signal.Signals, tmp_pat
     assert (tmp_path / "stopped" / final).read_bytes() == (tmp_path / "whole" / final).read_bytes()
 
 
-@pytest.mark.parametrize("command", ["demo", "list", "train", "profile", "bench"])
+@pytest.mark.parametrize("command", ["demo", "list", "train", "run", "report", "profile", "bench"])
 def test_help_teaches(command: str, tmp_path: Path) -> None:
     done = mnemon(command, "--help", folder=tmp_path)
     assert done.returncode == 0

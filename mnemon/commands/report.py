@@ -1,0 +1,40 @@
+"""``mnemon report``: tables and pictures of what ``mnemon run`` has left in a folder."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from mnemon.report.results import find_experiments, read_results
+from mnemon.report.tables import document
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Make one HTML page and one Markdown page of all experiments in a folder, ours beside the thesis's.
+
+    Example: mnemon report results
+    """
+
+    folder: Annotated[Path, tyro.conf.Positional]
+    """Folder of an experiment, or of several."""
+    out: Path | None = None
+    """The HTML page, the Markdown page being beside it; report.html in the folder by default."""
+    json: bool = False
+    """Print one JSON document, and write the pages only where --out is given."""
+
+    def run(self) -> None:
+        """Read the records, write the pages."""
+        experiments = [read_results(folder) for folder in find_experiments(self.folder)]
+        if self.json:
+            documents = {"experiments": [document(results) for results in experiments]}
+            print(json.dumps(documents, indent=2, ensure_ascii=False, allow_nan=False))
+        if self.out is not None or not self.json:
+            from mnemon.report.page import write_pages  # matplotlib takes a while to import
+
+            out = self.out or self.folder / "report.html"
+            write_pages(experiments, out)
+            print(f"wrote {out} and {out.with_suffix('.md')}", file=sys.stderr)

@@ -1,0 +1,90 @@
+"""``mnemon run``: one table or figure of the thesis, ours beside its."""
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from mnemon.errors import UserError
+from mnemon.experiments.catalogue import find_experiment
+from mnemon.report.results import Results, read_results
+from mnemon.report.tables import COLUMNS, cells, document
+from mnemon.runner.campaign import Campaign, is_wanted
+from mnemon.runner.display import make_display
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Run an experiment of the thesis: every model in every setting, over several seeds, as separate jobs.
+
+    Stop with Ctrl-C, or lose power, and go on with --resume: no finished job is run again, and an unfinished one goes
+    on from its last checkpoint. Then see mnemon report.
+
+    Example: mnemon run memorisation --seeds 1 --scale 0.01
+    """
+
+    experiment: Annotated[str, tyro.conf.Positional]
+    """Name of the experiment (mnemon list experiments)."""
+    seeds: int = 3
+    """Runs of each model in each setting, with seeds 0, 1, …"""
+    scale: float = 1.0
+    """Share of the full number of steps; it is kept with the records."""
+    out: Path | None = None
+    """Folder of the experiment; results/EXPERIMENT by default."""
+    jobs: int = 2
+    """Processes at a time, of one thread each."""
+    only: str = ""
+    """Run only the jobs with this in "setting model", such as "copy L=50 DNC"."""
+    resume: bool = False
+    """Go on with the experiment in the folder."""
+    data: Path | None = None
+    """Folder of the data sets, for experiments that need one; $MNEMON_DATA by default."""
+    json: bool = False
+    """Print one JSON document instead of a table."""
+
+    def run(self) -> None:
+        """Run what is not finished, then print the table; exit with 1 where a job failed."""
+        if self.data is not None:
+            if not self.data.is_dir():
+                raise UserError(f"there is no folder {self.data}: give --data a folder of data sets")
+            os.environ["MNEMON_DATA"] = str(self.data.resolve())  # the workers see it as well
+        campaign = Campaign(
+            find_experiment(self.experiment),
+            self.out or Path("results") / self.experiment,
+            seeds=self.seeds,
+            scale=self.scale,
+            only=self.only,
+            command=["mnemon", *sys.argv[1:]],
+        )
+        failures = campaign.go(resume=self.resume, processes=self.jobs, display=make_display())
+        self._print(read_results(campaign.folder))
+        if failures:
+            print(
+                f"mnemon: {len(failures)} of {len(campaign.runs)} jobs failed; run the same command with --resume to"
+                " try them again",
+                file=sys.stderr,
+            )
+            sys.exit(1)
+
+    def _print(self, results: Results) -> None:
+        if self.json:
+            shown = document(results, lambda row: is_wanted(self.only, row.described.setting, row.described.model))
+            print(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
+            return
+        from rich.box import SIMPLE_HEAD
+        from rich.console import Console
+        from rich.table import Table
+
+        described = results.description
+        table = Table(title=f"{described.title}: {described.metric_label}, scale {described.scale:g}", box=SIMPLE_HEAD)
+        for column in COLUMNS:
+            table.add_column(column, justify="left" if column in ("setting", "model") else "right")
+        for row in results.rows:
+            if is_wanted(self.only, row.described.setting, row.described.model):
+                table.add_row(*cells(row))
+        Console().print(table)
+        Console(stderr=True).print(f"kept in {results.folder}; mnemon report {results.folder}", highlight=False)

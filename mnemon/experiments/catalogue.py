@@ -1,0 +1,20 @@
+"""The experiments by name: what ``mnemon run`` runs, one for each table or figure of the thesis."""
+
+from mnemon.errors import look_up
+from mnemon.experiments.big_memory import BIG_MEMORY
+from mnemon.experiments.memorisation import MEMORISATION
+from mnemon.experiments.reasoning import REASONING
+from mnemon.experiments.sinusoid import SINUSOID
+from mnemon.experiments.uw_ablation import UW_ABLATION
+from mnemon.experiments.writing_behaviour import WRITING_BEHAVIOUR
+from mnemon.runner.job import Experiment
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (UW_ABLATION, MEMORISATION, REASONING, SINUSOID, BIG_MEMORY, WRITING_BEHAVIOUR)
+}
+
+
+def find_experiment(name: str) -> Experiment:
+    """The experiment of that name."""
+    return look_up(EXPERIMENTS, name, "experiment")

@@ -1,0 +1,96 @@
+"""What the experiments of chapter 6 share: the models by their names in its tables, and the training.
+
+The writing policies are those of §6.4: regular writes at every step; uniform (UW) at equal intervals; cached (CUW) at
+equal intervals, with attention over the states in between; random (RW) at random steps, as often on average as UW.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from mnemon.errors import UserError
+from mnemon.models.catalogue import ModelConfig
+from mnemon.runner.job import Job
+from mnemon.tasks.base import Task
+from mnemon.training.config import TrainConfig
+
+Writing = Literal["regular", "uniform", "cached", "random"]
+
+AVAILABLE: tuple[Writing, ...] = ("regular",)  # rows with another policy are left out
+
+# §6.5.1 and §6.5.2: batch 64, 10,000 iterations, Adam 1e-3, gradients clipped to 10
+TRAINING = TrainConfig(
+    steps=10_000,
+    batch_size=64,
+    optimiser="adam",
+    learning_rate=1e-3,
+    clip_value=None,
+    clip_norm=10.0,
+    log_every=200,
+    eval_every=1_000,
+    eval_sequences=1_000,
+    checkpoint_every=500,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A model as the tables name it. ``cache`` is the number of states that CUW attends to, the thesis's L."""
+
+    name: str
+    base: Literal["lstm", "ntm", "dnc"]
+    writing: Writing = "regular"
+    controller: str = "layer-norm-lstm"
+    hidden: int = 100
+    cache: int = 5
+    parameters: int | None = None  # by the thesis's count
+
+
+# §6.5.2: sizes of the controller are chosen so that the models are about equally large
+LSTM = Model(name="LSTM", base="lstm", hidden=125, parameters=103_840)
+NTM = Model(name="NTM", base="ntm", controller="lstm", parameters=99_112)
+DNC = Model(name="DNC", base="dnc", parameters=98_840)
+RW = Model(name="DNC+RW", base="dnc", writing="random", parameters=98_840)
+UW = Model(name="DNC+UW", base="dnc", writing="uniform", parameters=98_840)
+CUW = Model(name="DNC+CUW", base="dnc", writing="cached", hidden=95, parameters=96_120)
+
+
+def model_config(model: Model, *, slots: int, length: int, word: int = 64) -> ModelConfig:
+    """The config of a model for sequences that take ``length`` steps to read, the end-of-sequence step included."""
+    config = ModelConfig(
+        name=model.base, controller=model.controller, hidden=model.hidden, slots=slots, word=word, heads=1
+    )
+    if model.writing == "regular":
+        return config
+    raise UserError(f"{model.name} for {length} steps: there is no {model.writing} writing yet")
+
+
+def jobs_of_setting(
+    setting: str,
+    task: Task,
+    models: Iterable[Model],
+    *,
+    slots: int,
+    length: int,
+    thesis: Mapping[str, float] | None = None,
+    training: TrainConfig = TRAINING,
+    counts: bool = True,  # whether the thesis counts the parameters of this task
+    trace: bool = False,
+) -> list[Job]:
+    """One job for each model whose writing there is; tested on what it was trained on, as in the thesis."""
+    return [
+        Job(
+            setting=setting,
+            model=model.name,
+            task=task,
+            tests={"test": task},
+            test="test",
+            config=model_config(model, slots=slots, length=length),
+            training=training,
+            thesis=(thesis or {}).get(model.name),
+            thesis_parameters=model.parameters if counts else None,
+            trace=trace,
+        )
+        for model in models
+        if model.writing in AVAILABLE
+    ]

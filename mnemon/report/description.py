@@ -1,0 +1,83 @@
+"""``experiment.json``: what a folder of runs is an experiment of. The runner writes it, the report reads it.
+
+experiment.json                         this description
+jobs/SETTING/MODEL/seed-N/              the folder of a run (:mod:`mnemon.training.directory`)
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from mnemon.errors import UserError
+from mnemon.training.files import read_json, write_json
+
+NAME = "experiment.json"
+FORMAT = "mnemon experiment"
+VERSION = 1
+
+Better = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowDescription:
+    """One row of the table: a model in a setting, and what the thesis says of it."""
+
+    setting: str
+    model: str
+    folder: str | None  # of its runs, under jobs/; None: a value from the literature, which is not run
+    test: str | None  # the held-out set that counts
+    thesis: float | None
+    thesis_parameters: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """An experiment, as far as a reader of its results needs it."""
+
+    experiment: str
+    title: str
+    thesis: str  # where the thesis has it
+    metric: str
+    percent: bool  # the table shows a hundred times the metric
+    better: Better
+    aggregate: str  # how the thesis came to its values
+    scale: float
+    rows: list[RowDescription]
+
+    def write(self, folder: Path) -> None:
+        """Write it into the folder of the experiment."""
+        write_json(folder / NAME, {"format": FORMAT, "version": VERSION, **dataclasses.asdict(self)})
+
+    @property
+    def metric_label(self) -> str:
+        """The metric in words, with its unit."""
+        words = self.metric.replace("_", " ")
+        return f"{words} (%)" if self.percent else words
+
+
+def read_description(folder: Path) -> Description:
+    """The description in a folder, refusing whatever is none."""
+    path = folder / NAME
+    document = read_json(path)
+    if document.pop("format", None) != FORMAT:
+        raise UserError(f"{path} does not describe a mnemon experiment")
+    if (version := document.pop("version", None)) != VERSION:
+        raise UserError(f"{path} has version {version}; this mnemon reads version {VERSION}")
+    try:
+        rows = [RowDescription(**row) for row in document.pop("rows")]
+        return Description(rows=rows, **document)
+    except (KeyError, TypeError) as error:
+        raise UserError(f"{path} is damaged: {error}") from error
+
+
+def run_folders(folder: Path, row: RowDescription) -> dict[int, Path]:
+    """The folders of a row's runs by seed, finished or not."""
+    if row.folder is None:
+        return {}
+    found: dict[int, Path] = {}
+    for path in (folder / "jobs" / row.folder).glob("seed-*"):
+        seed = path.name.removeprefix("seed-")
+        if seed.isdecimal():
+            found[int(seed)] = path
+    return dict(sorted(found.items()))

@@ -1,0 +1,61 @@
+"""One self-contained HTML page and one Markdown page of experiments: tables, pictures, and how to repeat them."""
+
+from html import escape
+from pathlib import Path
+
+from mnemon.report.results import Results
+from mnemon.report.tables import COLUMNS, cells, facts, markdown
+from mnemon.training.files import write_atomically
+
+TITLE = "Results beside the thesis's"
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }
+th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left; }
+tr.new td { border-top: 2px solid #888; }
+code { background: #f3f3f3; padding: .1rem .3rem; }
+figure { margin: 1rem 0; overflow-x: auto; }
+figure svg { max-width: 100%; height: auto; }
+"""
+
+
+def write_pages(experiments: list[Results], out: Path) -> None:
+    """Write ``out`` and, beside it, the same tables as Markdown."""
+    write_atomically(out.with_suffix(".md"), _markdown_page(experiments).encode())
+    write_atomically(out, _html_page(experiments).encode())
+
+
+def _markdown_page(experiments: list[Results]) -> str:
+    return f"# {TITLE}\n\n" + "\n".join(markdown(results) for results in experiments)
+
+
+def _html_page(experiments: list[Results]) -> str:
+    sections = "\n".join(_section(results) for results in experiments)
+    return (
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{TITLE}</title>\n'
+        f"<style>{STYLE}</style>\n<h1>{TITLE}</h1>\n{sections}\n</html>\n"
+    )
+
+
+def _section(results: Results) -> str:
+    stated = "".join(f"<li>{_with_code(fact)}</li>" for fact in facts(results))
+    return f"<section>\n<h2>{escape(results.description.title)}</h2>\n<ul>{stated}</ul>\n{_table(results)}\n</section>"
+
+
+def _table(results: Results) -> str:
+    head = "".join(f"<th>{escape(column)}</th>" for column in COLUMNS)
+    body = []
+    setting = None
+    for row in results.rows:
+        new = setting not in (None, row.described.setting)
+        setting = row.described.setting
+        entries = "".join(f"<td>{escape(cell)}</td>" for cell in cells(row))
+        body.append(f'<tr class="new">{entries}</tr>' if new else f"<tr>{entries}</tr>")
+    return f"<table>\n<tr>{head}</tr>\n" + "\n".join(body) + "\n</table>"
+
+
+def _with_code(text: str) -> str:
+    """Text of which every second part between backticks is code."""
+    parts = escape(text).split("`")
+    return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))

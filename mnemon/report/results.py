@@ -1,0 +1,139 @@
+"""What the runs of an experiment came to, row by row."""
+
+import json
+import statistics
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mnemon.errors import UserError
+from mnemon.report.description import NAME, Description, RowDescription, read_description, run_folders
+from mnemon.training.directory import RunDirectory
+from mnemon.training.files import read_json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A finished run."""
+
+    seed: int
+    folder: Path
+    value: float | None  # the metric as the table shows it; None: it was not finite
+    effective: int  # parameters that get a gradient
+    total: int
+    seconds: float | None  # None: not known, as for a run that was killed between its end and its summary
+    provenance: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A model in a setting, over its seeds."""
+
+    described: RowDescription
+    runs: list[Run]
+    better: str
+
+    @property
+    def values(self) -> list[float]:
+        """What the seeds came to, as far as it is a number."""
+        return [run.value for run in self.runs if run.value is not None]
+
+    @property
+    def mean(self) -> float | None:
+        """Over the seeds."""
+        return statistics.fmean(self.values) if self.values else None
+
+    @property
+    def sd(self) -> float | None:
+        """Of the sample, so that one seed has none."""
+        return statistics.stdev(self.values) if len(self.values) > 1 else None
+
+    @property
+    def best(self) -> float | None:
+        """The best seed, which is what some tables of the thesis print."""
+        return (max if self.better == "higher" else min)(self.values, default=None)
+
+    @property
+    def seconds(self) -> float | None:
+        """Mean wall time of a run."""
+        known = [run.seconds for run in self.runs if run.seconds is not None]
+        return statistics.fmean(known) if known else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """An experiment and the rows of its table."""
+
+    folder: Path
+    description: Description
+    rows: list[Row]
+
+    @property
+    def seeds(self) -> list[int]:
+        """All seeds that any row has."""
+        return sorted({run.seed for row in self.rows for run in row.runs})
+
+    @property
+    def command(self) -> list[str]:
+        """How to repeat all of it; each run's own summary has the command that it came from."""
+        described = self.description
+        count = max(self.seeds, default=0) + 1
+        return ["mnemon", "run", described.experiment, "--seeds", str(count), "--scale", f"{described.scale:g}"]
+
+    @property
+    def machines(self) -> list[dict[str, Any]]:
+        """The versions and the hardware of the runs, each once."""
+        return _unique([run.provenance for row in self.rows for run in row.runs])
+
+
+def read_results(folder: Path) -> Results:
+    """All finished runs in the folder of an experiment."""
+    description = read_description(folder)
+    rows = [
+        Row(described=row, runs=_finished_runs(folder, description, row), better=description.better)
+        for row in description.rows
+    ]
+    return Results(folder=folder, description=description, rows=rows)
+
+
+def find_experiments(folder: Path) -> list[Path]:
+    """The folder itself, or the folders below it, that hold an experiment."""
+    if not folder.is_dir():
+        raise UserError(f"there is no folder {folder}: give one that mnemon run has written")
+    found = sorted(path.parent for path in folder.rglob(NAME))
+    if not found:
+        raise UserError(f"{folder} holds no experiment: give a folder that mnemon run has written")
+    return found
+
+
+def _finished_runs(folder: Path, description: Description, row: RowDescription) -> list[Run]:
+    return [
+        _read_run(description, row, seed, path)
+        for seed, path in run_folders(folder, row).items()
+        if RunDirectory(path).summary.exists()
+    ]
+
+
+def _read_run(description: Description, row: RowDescription, seed: int, folder: Path) -> Run:
+    path = RunDirectory(folder).summary
+    summary = read_json(path)
+    try:
+        value = summary["metrics"][row.test][description.metric]
+        counts = summary["config"]["run"]["parameters"]
+        speed = summary["steps_per_second"]
+        return Run(
+            seed=seed,
+            folder=folder,
+            value=None if value is None else value * (100 if description.percent else 1),
+            effective=counts["effective"],
+            total=counts["total"],
+            seconds=summary["steps"] / speed if speed else None,  # the last sitting's pace over all steps
+            provenance=summary["provenance"],
+        )
+    except (KeyError, TypeError) as error:
+        raise UserError(f"{path} is not the summary of a run of {description.experiment}: no {error}") from error
+
+
+def _unique(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    by_text = {json.dumps(document, sort_keys=True): document for document in documents}
+    return list(by_text.values())

@@ -1,0 +1,114 @@
+"""Ours beside the thesis's: an experiment as a JSON document, as cells of a table, and as Markdown."""
+
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+from mnemon.report.results import Results, Row, Run
+
+COLUMNS = ("setting", "model", "ours", "n", "best", "thesis", "parameters", "thesis's", "time")
+NONE = "–"
+
+
+def document(results: Results, wanted: Callable[[Row], bool] = lambda _: True) -> dict[str, Any]:
+    """What ``mnemon run --json`` prints: the contract's fields first, then what more is known."""
+    described = results.description
+    return {
+        "experiment": described.experiment,
+        "rows": [
+            {
+                "setting": row.described.setting,
+                "model": row.described.model,
+                "metric": described.metric_label,
+                "mean": row.mean,
+                "sd": row.sd,
+                "n": len(row.values),
+                "thesis": row.described.thesis,
+                "parameters": row.runs[0].effective if row.runs else None,
+                "scale": described.scale,
+                "best": row.best,
+                "total_parameters": row.runs[0].total if row.runs else None,
+                "thesis_parameters": row.described.thesis_parameters,
+                "seconds": row.seconds,
+            }
+            for row in results.rows
+            if wanted(row)
+        ],
+        "provenance": {
+            "thesis": described.thesis,
+            "aggregate": described.aggregate,
+            "command": results.command,
+            "seeds": results.seeds,
+            "machines": results.machines,
+        },
+    }
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """A row of the table as text, in the order of :data:`COLUMNS`."""
+    described = row.described
+    return (
+        described.setting,
+        described.model,
+        mean_and_sd(row),
+        str(len(row.values)) if described.folder is not None else NONE,
+        number(row.best),
+        number(described.thesis),
+        parameters(row.runs[0]) if row.runs else NONE,
+        NONE if described.thesis_parameters is None else f"{described.thesis_parameters:,}",
+        duration(row.seconds),
+    )
+
+
+def markdown(results: Results) -> str:
+    """The experiment as a section of a Markdown page."""
+    described = results.description
+    lines = [f"## {described.title}", "", *(f"- {fact}" for fact in facts(results)), ""]
+    lines += [_line(COLUMNS), _line(["---"] * len(COLUMNS))]
+    lines += [_line(cells(row)) for row in results.rows]
+    return "\n".join(lines) + "\n"
+
+
+def facts(results: Results) -> list[str]:
+    """What a number needs beside it: metric, source, scale, seeds, command, machine."""
+    described = results.description
+    seeds = ", ".join(map(str, results.seeds)) or "none finished yet"
+    stated = [
+        f"{described.metric_label}, {described.better} is better; ours is the mean ± s.d. over seeds",
+        f"thesis: {described.thesis}, {described.aggregate}",
+        f"scale {described.scale:g} of the full number of steps; seeds {seeds}",
+        f"command: `{shlex.join(results.command)}`",
+    ]
+    for machine in results.machines:
+        versions = ", ".join(f"{name} {machine.get(name)}" for name in ("mnemon", "torch", "python"))
+        stated.append(f"ran with {versions} on {machine.get('cpu')}, {machine.get('cores')} cores")
+    return stated
+
+
+def mean_and_sd(row: Row) -> str:
+    """``97.7 ± 0.4``."""
+    return number(row.mean) if row.sd is None else f"{number(row.mean)} ± {number(row.sd)}"
+
+
+def parameters(run: Run) -> str:
+    """The effective ones, and of how many where that is not all."""
+    return f"{run.effective:,}" if run.effective == run.total else f"{run.effective:,} of {run.total:,}"
+
+
+def number(value: float | None) -> str:
+    """Two digits after the point, or four significant ones where that would say nothing."""
+    if value is None:
+        return NONE
+    return f"{value:.2f}" if abs(value) >= 0.1 or value == 0 else f"{value:.4g}"
+
+
+def duration(seconds: float | None) -> str:
+    """Hours, minutes and seconds."""
+    if seconds is None:
+        return NONE
+    whole = round(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+
+
+def _line(entries: tuple[str, ...] | list[str]) -> str:
+    return "| " + " | ".join(entry.replace("|", "\\|") for entry in entries) + " |"

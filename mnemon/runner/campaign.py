@@ -1,0 +1,195 @@
+"""A campaign: the runs of an experiment that are not finished yet, some processes at a time.
+
+A finished run leaves its records and summary; its checkpoints are deleted. A run that fails stops no other.
+"""
+
+import shutil
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mnemon.errors import UserError
+from mnemon.report.description import NAME, Description, read_description
+from mnemon.runner.display import Display
+from mnemon.runner.job import Experiment, Job
+from mnemon.runner.lock import only_campaign_in
+from mnemon.runner.messages import Assignment
+from mnemon.runner.process import WorkerProcess
+from mnemon.runner.tracing import TRACES
+from mnemon.training.directory import RunDirectory
+from mnemon.training.files import read_json
+from mnemon.training.interrupt import Interrupted, StopRequest
+
+POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A job with its seed and its folder."""
+
+    job: Job
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return f"{self.job.setting}, {self.job.model}, seed {self.job.training.seed}"
+
+    @property
+    def finished(self) -> bool:
+        """Whether all that it leaves is there."""
+        return RunDirectory(self.folder).summary.exists() and (not self.job.trace or (self.folder / TRACES).exists())
+
+    def tidy(self) -> None:
+        """Delete what only an unfinished run needs."""
+        shutil.rmtree(RunDirectory(self.folder).checkpoints, ignore_errors=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A run that ended without a result, and its last words."""
+
+    run: Run
+    reason: str
+
+
+class Campaign:
+    """An experiment in a folder. Making one checks what was asked and touches nothing."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        folder: Path,
+        *,
+        seeds: int,
+        scale: float,
+        only: str = "",
+        command: Sequence[str] = (),
+    ) -> None:
+        if seeds < 1:
+            raise UserError(f"seeds must be at least 1, got {seeds}")
+        if not 0 < scale <= 1:
+            raise UserError(f"scale is {scale:g}: write a number above 0, up to 1 for the full number of steps")
+        self.experiment = experiment
+        self.folder = folder
+        self.scale = scale
+        self.command = list(command)
+        self.description = experiment.describe(scale)
+        jobs = [job for job in experiment.jobs() if is_wanted(only, job.setting, job.model)]
+        if not jobs:
+            names = "; ".join(f"{job.setting} {job.model}" for job in experiment.jobs())
+            raise UserError(f"no job of {experiment.name} has {only!r} in its name: the jobs are {names}")
+        # seeds outermost: every row has its first result early
+        self.runs = [
+            Run(job=job.for_run(seed, scale), folder=folder / "jobs" / job.folder / f"seed-{seed}")
+            for seed in range(seeds)
+            for job in jobs
+        ]
+
+    def go(self, *, resume: bool, processes: int, display: Display) -> list[Failure]:
+        """Run what is not finished; raises :class:`Interrupted` when asked to stop, after the workers have saved."""
+        if processes < 1:
+            raise UserError(f"jobs must be at least 1, got {processes}")
+        self._check_folder(resume)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with only_campaign_in(self.folder) as lock:
+            self.description.write(self.folder)
+            waiting = deque(run for run in self.runs if not run.finished)
+            for run in self.runs:
+                if run.finished:
+                    run.tidy()
+            display.start(done=len(self.runs) - len(waiting), total=len(self.runs))
+            try:
+                return self._work_through(waiting, processes, lock, display)
+            finally:
+                display.stop()
+
+    def _work_through(self, waiting: deque[Run], processes: int, lock: int, display: Display) -> list[Failure]:
+        working: dict[WorkerProcess, Run] = {}
+        failures: list[Failure] = []
+        with StopRequest() as stop:
+            try:
+                while working or (waiting and not stop.wanted):
+                    while waiting and len(working) < processes and not stop.wanted:
+                        run = waiting.popleft()
+                        working[WorkerProcess(self._assignment(run), lock)] = run
+                    if stop.wanted:
+                        for worker in working:
+                            worker.ask_to_stop()
+                    for worker in [worker for worker in working if worker.ended]:
+                        run = working.pop(worker)
+                        if run.finished:
+                            run.tidy()
+                            display.finished(run.name, run.folder, self.description)
+                        elif not stop.wanted:
+                            failures.append(Failure(run=run, reason=worker.last_words()))
+                            display.failed(run.name, failures[-1].reason)
+                        worker.close()
+                    display.show({run.name: worker.standing for worker, run in working.items()})
+                    time.sleep(POLL_SECONDS)
+            finally:
+                for worker in working:
+                    worker.kill()
+        unfinished = sum(not run.finished for run in self.runs)
+        if stop.wanted and unfinished:
+            raise Interrupted(
+                f"interrupted: {len(self.runs) - unfinished} of {len(self.runs)} jobs are finished and kept in"
+                f" {self.folder}; run the same command with --resume to go on"
+            )
+        return failures
+
+    def _assignment(self, run: Run) -> Assignment:
+        return Assignment(
+            job=run.job.to_json(),
+            folder=str(run.folder),
+            experiment=self.experiment.name,
+            scale=self.scale,
+            metric=self.experiment.metric,
+            command=self.command,
+        )
+
+    def _check_folder(self, resume: bool) -> None:
+        """Refuse a folder in which this campaign has no business, leaving it as it is."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise UserError(f"{self.folder} is a file: choose a folder with --out")
+        begun = (self.folder / NAME).exists()
+        if begun and not resume:
+            raise UserError(f"{self.folder} has records already: add --resume to go on, or choose another --out")
+        if resume and not begun:
+            raise UserError(f"there is nothing to resume in {self.folder}: run the same command without --resume")
+        if not begun and self.folder.exists() and any(self.folder.iterdir()):
+            raise UserError(f"{self.folder} is not empty: choose another folder with --out")
+        if begun:
+            self._check_same(read_description(self.folder))
+            for run in self.runs:
+                if run.finished:
+                    _check_same_job(run)
+
+    def _check_same(self, before: Description) -> None:
+        if before.experiment != self.experiment.name:
+            raise UserError(f"{self.folder} has records of {before.experiment}: choose another folder with --out")
+        if before.scale != self.scale:
+            raise UserError(
+                f"{self.folder} has records of scale {before.scale:g}, not {self.scale:g}:"
+                f" write --scale {before.scale:g} to go on, or choose another --out"
+            )
+
+
+def is_wanted(only: str, setting: str, model: str) -> bool:
+    """Whether a row is one of those asked for, in whatever case."""
+    return only.lower() in f"{setting} {model}".lower()
+
+
+def _check_same_job(run: Run) -> None:
+    """A finished run counts only for the job that it was a run of."""
+    path = RunDirectory(run.folder).summary
+    try:
+        before = Job.from_json(read_json(path)["config"]["run"]["job"]).to_json()
+    except (KeyError, TypeError) as error:
+        raise UserError(f"{path} is not the summary of a job: move it away, or choose another --out") from error
+    now = run.job.to_json()
+    for name, value in now.items():
+        if before[name] != value:
+            raise UserError(f"{path} is of a run with another {name}: move it away, or choose another --out")

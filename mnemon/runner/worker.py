@@ -1,0 +1,120 @@
+"""One job in a process of its own: ``python -m mnemon.runner.worker``, started by the campaign.
+
+It saves and ends when it is told to stop, and also when the campaign that started it is gone.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from io import FileIO
+from pathlib import Path
+
+import torch
+
+from mnemon.errors import UserError
+from mnemon.models.catalogue import build_model
+from mnemon.runner.job import Job
+from mnemon.runner.messages import Assignment, Standing, parse_assignment
+from mnemon.runner.parameters import count_parameters
+from mnemon.runner.tracing import TRACES, write_traces
+from mnemon.training.directory import RunDirectory
+from mnemon.training.interrupt import Interrupted
+from mnemon.training.loop import train
+from mnemon.training.progress import Progress
+from mnemon.training.record import Record
+from mnemon.training.seeding import seed_everything
+
+TELL_SECONDS = 0.25  # between two words to the campaign
+GRACE_SECONDS = 5.0  # for saving, when the campaign is gone
+
+
+def main() -> None:
+    """Take an assignment from standard input and carry it out."""
+    torch.set_num_threads(1)
+    requests, reports = FileIO(0, "r", closefd=False), FileIO(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever else is printed is no progress
+    assignment = parse_assignment(requests.readline())
+    threading.Thread(target=_end_with_campaign, args=(requests,), daemon=True).start()
+    try:
+        work(assignment, PipeProgress(reports, assignment.metric))
+    except UserError as error:
+        sys.exit(str(error))
+    except Interrupted:
+        sys.exit(130)
+
+
+def work(assignment: Assignment, progress: Progress) -> None:
+    """Train, or go on training, and leave what is to stay."""
+    job, folder = Job.from_json(assignment.job), Path(assignment.folder)
+    seed_everything(job.training.seed)
+    model = build_model(job.config, job.task.input_size, job.task.output_size)
+    described = {
+        "experiment": assignment.experiment,
+        "scale": assignment.scale,
+        "job": assignment.job,
+        "parameters": count_parameters(model, job.task, job.training.batch_size, job.training.seed)._asdict(),
+    }
+    train(
+        model,
+        job.task,
+        job.tests,
+        job.training,
+        folder,
+        resume=RunDirectory(folder).run.exists(),
+        run=described,
+        command=assignment.command,
+        progress=progress,
+    )
+    if job.trace:
+        write_traces(folder / TRACES, model, job.tests[job.test], job.training.seed)
+
+
+class PipeProgress:
+    """Tells the campaign a few times a second where the run is."""
+
+    def __init__(self, reports: FileIO, metric: str) -> None:
+        self._reports = reports
+        self._name = metric
+        self._metric: float | None = None
+        self._first = self._total = 0
+        self._began = self._next = 0.0
+
+    def start(self, done: int, total: int) -> None:
+        """Begin to tell."""
+        self._first, self._total, self._began = done, total, time.monotonic()
+        self._tell(Standing(done=done, total=total))
+
+    def step(self, step: int, loss: float) -> None:
+        """Tell when it is time."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + TELL_SECONDS
+            left = (now - self._began) / (step - self._first) * (self._total - step)
+            standing = Standing(done=step, total=self._total, loss=loss, metric=self._metric, seconds_left=left)
+            self._tell(standing)
+
+    def show(self, record: Record) -> None:
+        """Keep the metric for the next word."""
+        self._metric = record.metrics.get(self._name, self._metric)
+
+    def stop(self) -> None:
+        """The campaign sees the end of the process."""
+
+    def _tell(self, standing: Standing) -> None:
+        with contextlib.suppress(BrokenPipeError):  # the campaign is gone; _end_with_campaign sees it too
+            self._reports.write(standing.to_line())
+
+
+def _end_with_campaign(requests: FileIO) -> None:
+    """Standard input that ends means that the campaign was killed: stop as if it had asked, soon or at once."""
+    requests.read(1)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE_SECONDS)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

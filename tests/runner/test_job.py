@@ -1,0 +1,64 @@
+import dataclasses
+import json
+
+import pytest
+
+from mnemon.errors import UserError
+from mnemon.runner.job import Job
+from mnemon.runner.messages import Assignment, Standing, parse_assignment, parse_standing
+from mnemon.tasks.repeat_copy import RepeatCopy
+from mnemon.training.config import TrainConfig
+from tests.runner.tiny_campaign import TINY, tiny_job
+
+
+def test_a_job_goes_through_json_and_comes_back() -> None:
+    repeat = RepeatCopy(min_length=1, max_length=2, min_repeats=1, max_repeats=2, count_range=(1, 10))
+    job = dataclasses.replace(tiny_job("a", "NTM"), task=repeat, thesis=None, thesis_parameters=None)
+    assert Job.from_json(json.loads(json.dumps(job.to_json()))) == job
+
+
+def test_settings_newer_than_the_file_have_their_default_and_unknown_ones_are_refused() -> None:
+    document = tiny_job("a", "LSTM").to_json()
+    del document["config"]["heads"]
+    assert Job.from_json(document).config.heads == 1
+    document["config"]["tails"] = 1
+    with pytest.raises(UserError, match=r"not the settings of a job: .* 'tails'"):
+        Job.from_json(document)
+
+
+def test_the_test_that_counts_is_one_of_the_tests() -> None:
+    with pytest.raises(UserError, match=r"no test is called 'other': write one of same"):
+        dataclasses.replace(tiny_job("a", "LSTM"), test="other")
+
+
+@pytest.mark.parametrize(
+    ("scale", "steps", "log_every", "eval_every"),
+    [(1.0, 10_000, 200, 1_000), (0.5, 5_000, 100, 500), (0.01, 100, 10, 100), (1e-9, 1, 10, 100)],
+)
+def test_scale_shortens_training(scale: float, steps: int, log_every: int, eval_every: int) -> None:
+    training = TrainConfig(steps=10_000, log_every=200, eval_every=1_000)
+    run = dataclasses.replace(tiny_job("a", "LSTM"), training=training).for_run(7, scale)
+    assert run.training == dataclasses.replace(
+        training, seed=7, steps=steps, log_every=log_every, eval_every=eval_every
+    )
+
+
+def test_folders_are_plain_names() -> None:
+    assert tiny_job("copy L=50, “hard”", "LSTM").folder == "copy-l-50-hard/lstm"
+
+
+def test_quoted_rows_stand_with_their_setting() -> None:
+    rows = TINY.describe(0.5).rows
+    assert [(row.setting, row.model) for row in rows] == [
+        ("two items", "Oracle"),
+        ("two items", "LSTM"),
+        ("two items", "NTM"),
+    ]
+
+
+def test_messages_come_back() -> None:
+    assignment = Assignment(job={"a": 1}, folder="f", experiment="e", scale=0.5, metric="m", command=["mnemon"])
+    assert parse_assignment(assignment.to_line()) == assignment
+    standing = Standing(done=1, total=2, loss=0.5)
+    assert parse_standing(standing.to_line()) == standing
+    assert parse_standing(Standing(loss=float("nan")).to_line()) == Standing()
