@@ -8,6 +8,7 @@ from typing import Annotated
 
 import tyro
 
+from mnemon.errors import UserError
 from mnemon.report.results import find_experiments, read_results
 from mnemon.report.tables import document
 
@@ -33,7 +34,10 @@ class Report:
             documents = {"experiments": [document(results) for results in experiments]}
             print(json.dumps(documents, indent=2, ensure_ascii=False, allow_nan=False))
         if self.out is not None or not self.json:
-            from mnemon.report.page import write_pages  # matplotlib takes a while to import
+            try:
+                from mnemon.report.page import write_pages  # matplotlib takes a while to import
+            except ImportError as error:
+                raise UserError(f"the pages need {error.name}: pip install 'mnemon[viz]', or use --json") from error
 
             out = self.out or self.folder / "report.html"
             write_pages(experiments, out)

@@ -48,16 +48,13 @@ class Run:
 
     def run(self) -> None:
         """Run what is not finished, then print the table; exit with 1 where a job failed."""
-        if self.data is not None:
-            if not self.data.is_dir():
-                raise UserError(f"there is no folder {self.data}: give --data a folder of data sets")
-            os.environ["MNEMON_DATA"] = str(self.data.resolve())  # the workers see it as well
         campaign = Campaign(
             find_experiment(self.experiment),
             self.out or Path("results") / self.experiment,
             seeds=self.seeds,
             scale=self.scale,
             only=self.only,
+            data=self._data_folder(),
             command=["mnemon", *sys.argv[1:]],
         )
         failures = campaign.go(resume=self.resume, processes=self.jobs, display=make_display())
@@ -69,6 +66,13 @@ class Run:
                 file=sys.stderr,
             )
             sys.exit(1)
+
+    def _data_folder(self) -> Path | None:
+        named = os.environ.get("MNEMON_DATA")
+        folder = Path(named) if self.data is None and named else self.data
+        if folder is not None and not folder.is_dir():
+            raise UserError(f"there is no folder {folder}: give --data the one that holds the data sets")
+        return folder
 
     def _print(self, results: Results) -> None:
         if self.json:

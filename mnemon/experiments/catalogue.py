@@ -2,7 +2,9 @@
 
 from mnemon.errors import look_up
 from mnemon.experiments.big_memory import BIG_MEMORY
+from mnemon.experiments.documents import DOCUMENTS
 from mnemon.experiments.memorisation import MEMORISATION
+from mnemon.experiments.pixel_mnist import PIXEL_MNIST
 from mnemon.experiments.reasoning import REASONING
 from mnemon.experiments.sinusoid import SINUSOID
 from mnemon.experiments.uw_ablation import UW_ABLATION
@@ -11,7 +13,16 @@ from mnemon.runner.job import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
-    for experiment in (UW_ABLATION, MEMORISATION, REASONING, SINUSOID, BIG_MEMORY, WRITING_BEHAVIOUR)
+    for experiment in (
+        UW_ABLATION,
+        MEMORISATION,
+        REASONING,
+        SINUSOID,
+        PIXEL_MNIST,
+        DOCUMENTS,
+        BIG_MEMORY,
+        WRITING_BEHAVIOUR,
+    )
 }
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 from mnemon.errors import UserError
 from mnemon.models.catalogue import ModelConfig
 from mnemon.runner.job import Job
+from mnemon.runner.sources import DataTask
 from mnemon.tasks.base import Task
 from mnemon.training.config import TrainConfig
 
@@ -67,7 +68,7 @@ def model_config(model: Model, *, slots: int, length: int, word: int = 64) -> Mo
 
 def jobs_of_setting(
     setting: str,
-    task: Task,
+    task: Task | DataTask,
     models: Iterable[Model],
     *,
     slots: int,
@@ -83,7 +84,7 @@ def jobs_of_setting(
             setting=setting,
             model=model.name,
             task=task,
-            tests={"test": task},
+            tests={} if isinstance(task, DataTask) else {"test": task},
             test="test",
             config=model_config(model, slots=slots, length=length),
             training=training,

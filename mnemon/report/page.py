@@ -3,6 +3,8 @@
 from html import escape
 from pathlib import Path
 
+from mnemon.errors import UserError
+from mnemon.report.plots import pictures
 from mnemon.report.results import Results
 from mnemon.report.tables import COLUMNS, cells, facts, markdown
 from mnemon.training.files import write_atomically
@@ -22,8 +24,13 @@ figure svg { max-width: 100%; height: auto; }
 
 def write_pages(experiments: list[Results], out: Path) -> None:
     """Write ``out`` and, beside it, the same tables as Markdown."""
-    write_atomically(out.with_suffix(".md"), _markdown_page(experiments).encode())
-    write_atomically(out, _html_page(experiments).encode())
+    if out.suffix == ".md":
+        raise UserError(f"{out} is where the Markdown page goes: give the HTML page another name, such as report.html")
+    if not out.parent.is_dir():
+        raise UserError(f"there is no folder {out.parent}: make it first, or choose another --out")
+    html, text = _html_page(experiments), _markdown_page(experiments)  # both before anything is written
+    write_atomically(out, html.encode())
+    write_atomically(out.with_suffix(".md"), text.encode())
 
 
 def _markdown_page(experiments: list[Results]) -> str:
@@ -40,7 +47,12 @@ def _html_page(experiments: list[Results]) -> str:
 
 def _section(results: Results) -> str:
     stated = "".join(f"<li>{_with_code(fact)}</li>" for fact in facts(results))
-    return f"<section>\n<h2>{escape(results.description.title)}</h2>\n<ul>{stated}</ul>\n{_table(results)}\n</section>"
+    shown = "\n".join(
+        f"<figure>{picture.svg}<figcaption>{escape(picture.caption)}</figcaption></figure>"
+        for picture in pictures(results)
+    )
+    title = escape(results.description.title)
+    return f"<section>\n<h2>{title}</h2>\n<ul>{stated}</ul>\n{_table(results)}\n{shown}\n</section>"
 
 
 def _table(results: Results) -> str:

@@ -17,6 +17,7 @@ from mnemon.runner.job import Experiment, Job
 from mnemon.runner.lock import only_campaign_in
 from mnemon.runner.messages import Assignment
 from mnemon.runner.process import WorkerProcess
+from mnemon.runner.sources import DataTask
 from mnemon.runner.tracing import TRACES
 from mnemon.training.directory import RunDirectory
 from mnemon.training.files import read_json
@@ -66,6 +67,7 @@ class Campaign:
         seeds: int,
         scale: float,
         only: str = "",
+        data: Path | None = None,
         command: Sequence[str] = (),
     ) -> None:
         if seeds < 1:
@@ -75,12 +77,12 @@ class Campaign:
         self.experiment = experiment
         self.folder = folder
         self.scale = scale
+        self.data = data
         self.command = list(command)
         self.description = experiment.describe(scale)
-        jobs = [job for job in experiment.jobs() if is_wanted(only, job.setting, job.model)]
-        if not jobs:
-            names = "; ".join(f"{job.setting} {job.model}" for job in experiment.jobs())
-            raise UserError(f"no job of {experiment.name} has {only!r} in its name: the jobs are {names}")
+        jobs = _wanted_jobs(experiment, only)
+        if data is None and any(isinstance(job.task, DataTask) for job in jobs):
+            raise UserError(f"{experiment.name} needs data: write --data and the folder that holds the data sets")
         # seeds outermost: every row has its first result early
         self.runs = [
             Run(job=job.for_run(seed, scale), folder=folder / "jobs" / job.folder / f"seed-{seed}")
@@ -144,6 +146,7 @@ class Campaign:
         return Assignment(
             job=run.job.to_json(),
             folder=str(run.folder),
+            data=None if self.data is None else str(self.data),
             experiment=self.experiment.name,
             scale=self.scale,
             metric=self.experiment.metric,
@@ -180,6 +183,17 @@ class Campaign:
 def is_wanted(only: str, setting: str, model: str) -> bool:
     """Whether a row is one of those asked for, in whatever case."""
     return only.lower() in f"{setting} {model}".lower()
+
+
+def _wanted_jobs(experiment: Experiment, only: str) -> list[Job]:
+    jobs = experiment.jobs()
+    if not jobs:
+        raise UserError(f"{experiment.name} has no job that can be run yet: choose another experiment")
+    wanted = [job for job in jobs if is_wanted(only, job.setting, job.model)]
+    if not wanted:
+        names = "; ".join(f"{job.setting} {job.model}" for job in jobs)
+        raise UserError(f"no job of {experiment.name} has {only!r} in its name: the jobs are {names}")
+    return wanted
 
 
 def _check_same_job(run: Run) -> None:

@@ -7,20 +7,20 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any
 
-from mnemon.errors import UserError, look_up
+from mnemon.errors import look_up
 from mnemon.models.catalogue import ModelConfig
 from mnemon.report.description import Better, Description, RowDescription
+from mnemon.runner.sources import DataTask, settings_from_json, task_from_json, task_to_json
 from mnemon.tasks.base import Task
-from mnemon.tasks.catalogue import TASKS
 from mnemon.training.config import TrainConfig
-
-Settings = TypeVar("Settings")
 
 # A shortened run measures more often, but no oftener than a curve needs and its time allows.
 SHORTEST_LOG = 10
 SHORTEST_EVALUATION = 100
+SHORTEST_EVALUATION_OF_DATA = 1_000  # which goes through whole data sets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +29,8 @@ class Job:
 
     setting: str
     model: str  # as the thesis's table calls it
-    task: Task
-    tests: Mapping[str, Task]
+    task: Task | DataTask
+    tests: Mapping[str, Task]  # none for a DataTask, which brings its own
     test: str
     config: ModelConfig
     training: TrainConfig
@@ -39,7 +39,8 @@ class Job:
     trace: bool = False  # leave what the memory did with one sequence, for heat maps
 
     def __post_init__(self) -> None:
-        look_up(self.tests, self.test, "test")
+        if not isinstance(self.task, DataTask):
+            look_up(self.tests, self.test, "test")
 
     @property
     def folder(self) -> str:
@@ -49,23 +50,27 @@ class Job:
     def for_run(self, seed: int, scale: float) -> "Job":
         """The same job with a seed, and its training shortened to ``scale``."""
         training = self.training
-        steps = max(1, round(training.steps * scale))
+        shortest = SHORTEST_EVALUATION_OF_DATA if isinstance(self.task, DataTask) else SHORTEST_EVALUATION
         shortened = dataclasses.replace(
             training,
             seed=seed,
-            steps=steps,
+            steps=max(1, round(training.steps * scale)),
             log_every=_shorten(training.log_every, scale, SHORTEST_LOG),
-            eval_every=_shorten(training.eval_every, scale, SHORTEST_EVALUATION),
+            eval_every=_shorten(training.eval_every, scale, shortest),
         )
         return dataclasses.replace(self, training=shortened)
+
+    def open(self, data: Path | None) -> tuple[Task, Mapping[str, Task]]:
+        """The task and the tests, read from the folder ``data`` where they need data."""
+        return self.task.open(data) if isinstance(self.task, DataTask) else (self.task, self.tests)
 
     def to_json(self) -> dict[str, Any]:
         """All that decides what a run does; what the thesis says of it does not."""
         return {
             "setting": self.setting,
             "model": self.model,
-            "task": _task_to_json(self.task),
-            "tests": {label: _task_to_json(task) for label, task in self.tests.items()},
+            "task": task_to_json(self.task),
+            "tests": {label: task_to_json(task) for label, task in self.tests.items()},
             "test": self.test,
             "config": dataclasses.asdict(self.config),
             "training": self.training.to_json(),
@@ -78,11 +83,11 @@ class Job:
         return cls(
             setting=document["setting"],
             model=document["model"],
-            task=_task_from_json(document["task"]),
-            tests={label: _task_from_json(task) for label, task in document["tests"].items()},
+            task=task_from_json(document["task"]),
+            tests=_tests_from_json(document["tests"]),
             test=document["test"],
-            config=_settings(ModelConfig, document["config"]),
-            training=_settings(TrainConfig, document["training"]),
+            config=settings_from_json(ModelConfig, document["config"]),
+            training=settings_from_json(TrainConfig, document["training"]),
             trace=document["trace"],
         )
 
@@ -153,30 +158,10 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
+def _tests_from_json(document: Mapping[str, Any]) -> dict[str, Task]:
+    tests = {label: task_from_json(task) for label, task in document.items()}
+    return {label: task for label, task in tests.items() if not isinstance(task, DataTask)}
+
+
 def _shorten(every: int, scale: float, shortest: int) -> int:
     return min(every, max(round(every * scale), shortest))
-
-
-def _task_to_json(task: Task) -> dict[str, Any]:
-    look_up(_task_types(), type(task).__name__, "type of task in the catalogue")
-    assert dataclasses.is_dataclass(task)
-    return {"type": type(task).__name__, **dataclasses.asdict(task)}
-
-
-def _task_from_json(document: Mapping[str, Any]) -> Task:
-    settings = dict(document)
-    kind = look_up(_task_types(), settings.pop("type"), "type of task in the catalogue")
-    return _settings(kind, settings)
-
-
-def _task_types() -> dict[str, Callable[..., Task]]:
-    tasks = [task for entry in TASKS.values() for task in (entry.train, *entry.tests.values())]
-    return {type(task).__name__: type(task) for task in tasks}
-
-
-def _settings(kind: Callable[..., Settings], document: Mapping[str, Any]) -> Settings:
-    """A settings object from its fields; JSON has no tuples, and settings no lists."""
-    try:
-        return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in document.items()})
-    except TypeError as error:
-        raise UserError(f"these are not the settings of a job: {error}") from error

@@ -13,6 +13,7 @@ class Assignment:
 
     job: dict[str, Any]  # Job.to_json()
     folder: str
+    data: str | None  # the folder of the data sets
     experiment: str
     scale: float
     metric: str  # the one to tell of

@@ -49,18 +49,19 @@ def main() -> None:
 def work(assignment: Assignment, progress: Progress) -> None:
     """Train, or go on training, and leave what is to stay."""
     job, folder = Job.from_json(assignment.job), Path(assignment.folder)
+    task, tests = job.open(None if assignment.data is None else Path(assignment.data))
     seed_everything(job.training.seed)
-    model = build_model(job.config, job.task.input_size, job.task.output_size)
+    model = build_model(job.config, task.input_size, task.output_size)
     described = {
         "experiment": assignment.experiment,
         "scale": assignment.scale,
         "job": assignment.job,
-        "parameters": count_parameters(model, job.task, job.training.batch_size, job.training.seed)._asdict(),
+        "parameters": count_parameters(model, task, job.training.batch_size, job.training.seed)._asdict(),
     }
     train(
         model,
-        job.task,
-        job.tests,
+        task,
+        tests,
         job.training,
         folder,
         resume=RunDirectory(folder).run.exists(),
@@ -69,7 +70,7 @@ def work(assignment: Assignment, progress: Progress) -> None:
         progress=progress,
     )
     if job.trace:
-        write_traces(folder / TRACES, model, job.tests[job.test], job.training.seed)
+        write_traces(folder / TRACES, model, tests[job.test], job.training.seed)
 
 
 class PipeProgress:

@@ -57,7 +57,9 @@ def test_quoted_rows_stand_with_their_setting() -> None:
 
 
 def test_messages_come_back() -> None:
-    assignment = Assignment(job={"a": 1}, folder="f", experiment="e", scale=0.5, metric="m", command=["mnemon"])
+    assignment = Assignment(
+        job={"a": 1}, folder="f", data=None, experiment="e", scale=0.5, metric="m", command=["mnemon"]
+    )
     assert parse_assignment(assignment.to_line()) == assignment
     standing = Standing(done=1, total=2, loss=0.5)
     assert parse_standing(standing.to_line()) == standing

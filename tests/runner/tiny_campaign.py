@@ -62,6 +62,7 @@ def run_in_this_process(experiment: Experiment, folder: Path, seeds: int = 1) ->
         assignment = Assignment(
             job=run.job.to_json(),
             folder=str(run.folder),
+            data=None,
             experiment=experiment.name,
             scale=1.0,
             metric=experiment.metric,

@@ -1,0 +1,62 @@
+"""Where a job's task comes from: its settings are all of it, or it is read from a data set.
+
+As JSON the one is ``{"type": "TokenCopy", "length": 50, "largest": 9}`` and the other ``{"data": "mnist"}``.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mnemon.errors import UserError, look_up
+from mnemon.tasks.base import Task
+from mnemon.tasks.catalogue import DATA_TASKS, TASKS, find_task
+
+Settings = TypeVar("Settings")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataTask:
+    """A task of the catalogue that needs data; it brings its own tests, ``validation`` and ``test``."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        look_up(DATA_TASKS, self.name, "task over a data set")
+
+    def open(self, data: Path | None) -> tuple[Task, Mapping[str, Task]]:
+        """Read the data from a folder."""
+        entry = find_task(self.name, data)
+        return entry.train, entry.tests
+
+
+def task_to_json(task: Task | DataTask) -> dict[str, Any]:
+    """What :func:`task_from_json` makes the same task of."""
+    if isinstance(task, DataTask):
+        return {"data": task.name}
+    look_up(_task_types(), type(task).__name__, "type of task in the catalogue")
+    assert dataclasses.is_dataclass(task)
+    return {"type": type(task).__name__, **dataclasses.asdict(task)}
+
+
+def task_from_json(document: Mapping[str, Any]) -> Task | DataTask:
+    """The inverse of :func:`task_to_json`."""
+    settings = dict(document)
+    if "data" in settings:
+        return DataTask(name=settings["data"])
+    kind = look_up(_task_types(), settings.pop("type"), "type of task in the catalogue")
+    return settings_from_json(kind, settings)
+
+
+def settings_from_json(kind: Callable[..., Settings], document: Mapping[str, Any]) -> Settings:
+    """A settings object from its fields; JSON has no tuples, and settings no lists."""
+    try:
+        return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in document.items()})
+    except TypeError as error:
+        raise UserError(f"these are not the settings of a job: {error}") from error
+
+
+def _task_types() -> dict[str, Callable[..., Task]]:
+    tasks = [task for entry in TASKS.values() for task in (entry.train, *entry.tests.values())]
+    return {type(task).__name__: type(task) for task in tasks}
