@@ -28,7 +28,7 @@ class Run:
     """
 
     experiment: Annotated[str, tyro.conf.Positional]
-    """Name of the experiment (mnemon list experiments)."""
+    """Name of the experiment, such as memorisation; a name that is none tells all there are."""
     seeds: int = 3
     """Runs of each model in each setting, with seeds 0, 1, …"""
     scale: float = 1.0

@@ -55,6 +55,10 @@ class Description:
         words = self.metric.replace("_", " ")
         return f"{words} (%)" if self.percent else words
 
+    def shown(self, value: float | None) -> float | None:
+        """A value of the metric as the table shows it."""
+        return 100 * value if value is not None and self.percent else value
+
 
 def read_description(folder: Path) -> Description:
     """The description in a folder, refusing whatever is none."""

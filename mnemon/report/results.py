@@ -118,13 +118,12 @@ def _read_run(description: Description, row: RowDescription, seed: int, folder: 
     path = RunDirectory(folder).summary
     summary = read_json(path)
     try:
-        value = summary["metrics"][row.test][description.metric]
         counts = summary["config"]["run"]["parameters"]
         speed = summary["steps_per_second"]
         return Run(
             seed=seed,
             folder=folder,
-            value=None if value is None else value * (100 if description.percent else 1),
+            value=description.shown(summary["metrics"][row.test][description.metric]),
             effective=counts["effective"],
             total=counts["total"],
             seconds=summary["steps"] / speed if speed else None,  # the last sitting's pace over all steps

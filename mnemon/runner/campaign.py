@@ -102,7 +102,7 @@ class Campaign:
             for run in self.runs:
                 if run.finished:
                     run.tidy()
-            display.start(done=len(self.runs) - len(waiting), total=len(self.runs))
+            display.start(self.description, done=len(self.runs) - len(waiting), total=len(self.runs))
             try:
                 return self._work_through(waiting, processes, lock, display)
             finally:
@@ -124,7 +124,7 @@ class Campaign:
                         run = working.pop(worker)
                         if run.finished:
                             run.tidy()
-                            display.finished(run.name, run.folder, self.description)
+                            display.finished(run.name, run.folder)
                         elif not stop.wanted:
                             failures.append(Failure(run=run, reason=worker.last_words()))
                             display.failed(run.name, failures[-1].reason)

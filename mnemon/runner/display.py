@@ -16,7 +16,7 @@ from mnemon.training.files import read_json
 class Display(Protocol):
     """What a campaign tells while it goes on."""
 
-    def start(self, done: int, total: int) -> None:
+    def start(self, description: Description, done: int, total: int) -> None:
         """So many of the runs are finished already."""
         ...
 
@@ -24,7 +24,7 @@ class Display(Protocol):
         """Where the runs at work stand, by name; called many times a second."""
         ...
 
-    def finished(self, name: str, folder: Path, description: Description) -> None:
+    def finished(self, name: str, folder: Path) -> None:
         """A run is complete."""
         ...
 
@@ -45,21 +45,18 @@ def make_display() -> Display:
 class LineDisplay:
     """A line of plain text for each run that ends."""
 
-    def __init__(self) -> None:
-        self._done = self._total = 0
-
-    def start(self, done: int, total: int) -> None:
+    def start(self, description: Description, done: int, total: int) -> None:
         """Say what is left to do."""
-        self._done, self._total = done, total
+        self._description, self._done, self._total = description, done, total
         self._print(f"{total} jobs, {done} finished before")
 
     def show(self, standings: Mapping[str, Standing]) -> None:
         """Nothing."""
 
-    def finished(self, name: str, folder: Path, description: Description) -> None:
+    def finished(self, name: str, folder: Path) -> None:
         """One line."""
         self._done += 1
-        self._print(f"[{self._done}/{self._total}] {name}: {_outcome(folder, description)}")
+        self._print(f"[{self._done}/{self._total}] {name}: {_outcome(folder, self._description)}")
 
     def failed(self, name: str, reason: str) -> None:
         """One line."""
@@ -90,8 +87,9 @@ class BarDisplay:
         )
         self._bars: dict[str, TaskID] = {}
 
-    def start(self, done: int, total: int) -> None:
+    def start(self, description: Description, done: int, total: int) -> None:
         """Draw the campaign's bar."""
+        self._description = description
         self._all = self._progress.add_task("jobs", completed=done, total=total, status="")
         self._progress.start()
 
@@ -103,14 +101,13 @@ class BarDisplay:
             if name not in self._bars:
                 self._bars[name] = self._progress.add_task(name, total=None, status="starting")
             if standing.total:
-                self._progress.update(
-                    self._bars[name], completed=standing.done, total=standing.total, status=_status(standing)
-                )
+                status = _status(standing, self._description)
+                self._progress.update(self._bars[name], completed=standing.done, total=standing.total, status=status)
 
-    def finished(self, name: str, folder: Path, description: Description) -> None:
+    def finished(self, name: str, folder: Path) -> None:
         """Move the campaign's bar."""
         self._progress.advance(self._all)
-        self._console.print(f"{name}: {_outcome(folder, description)}", markup=False)
+        self._console.print(f"{name}: {_outcome(folder, self._description)}", markup=False)
 
     def failed(self, name: str, reason: str) -> None:
         """Say it in red."""
@@ -121,8 +118,10 @@ class BarDisplay:
         self._progress.stop()
 
 
-def _status(standing: Standing) -> str:
-    parts = [f"{name} {value:.4g}" for name, value in (("loss", standing.loss), ("metric", standing.metric)) if value]
+def _status(standing: Standing, description: Description) -> str:
+    parts = [] if standing.loss is None else [f"loss {standing.loss:.4g}"]
+    if standing.metric is not None:
+        parts.append(f"{description.metric_label} {number(description.shown(standing.metric))}")
     if standing.seconds_left is not None:
         parts.append(f"{duration(standing.seconds_left)} left")
     return "  ".join(parts)
@@ -132,5 +131,4 @@ def _outcome(folder: Path, description: Description) -> str:
     """The metric of a finished run and its time."""
     summary = read_json(RunDirectory(folder).summary)
     value = summary["metrics"][summary["config"]["run"]["job"]["test"]].get(description.metric)
-    shown = None if value is None else value * (100 if description.percent else 1)
-    return f"{description.metric_label} {number(shown)} in {duration(summary['seconds'])}"
+    return f"{description.metric_label} {number(description.shown(value))} in {duration(summary['seconds'])}"

@@ -107,5 +107,5 @@ def test_damaged_descriptions_are_named(text: str, message: str, tmp_path: Path)
 def test_damaged_summaries_are_named(tmp_path: Path) -> None:
     folder = write_experiment(tmp_path / "one", {"ntm": [0.5]})
     (folder / "jobs/copy/ntm/seed-0/summary.json").write_text("{}")
-    with pytest.raises(UserError, match=r"summary.json is not the summary of a run of copying: no 'metrics'"):
+    with pytest.raises(UserError, match=r"summary.json is not the summary of a run of copying: no 'config'"):
         read_results(folder)

@@ -51,18 +51,18 @@ BROKEN = experiment(
 )
 
 
-def run_in_this_process(experiment: Experiment, folder: Path, seeds: int = 1) -> None:
+def run_in_this_process(experiment: Experiment, folder: Path, *, seeds: int = 1, data: Path | None = None) -> None:
     """What a campaign leaves, without one: every run straight through."""
     from mnemon.runner.worker import work
 
-    campaign = Campaign(experiment, folder, seeds=seeds, scale=1.0)
+    campaign = Campaign(experiment, folder, seeds=seeds, scale=1.0, data=data)
     folder.mkdir(parents=True)
     campaign.description.write(folder)
     for run in campaign.runs:
         assignment = Assignment(
             job=run.job.to_json(),
             folder=str(run.folder),
-            data=None,
+            data=None if data is None else str(data),
             experiment=experiment.name,
             scale=1.0,
             metric=experiment.metric,
