@@ -61,6 +61,10 @@ def test_list_as_tables(tmp_path: Path) -> None:
         (["list", "everything"], "everything"),
         (["run", "memorization"], "no experiment is called 'memorization': did you mean 'memorisation'?"),
         (["run", "memorisation", "--resume"], "there is nothing to resume in results/memorisation"),
+        (
+            ["run", "memorisation", "--resume", "--scale", "0.01"],
+            "there is nothing to resume in runs/memorisation-0.01",
+        ),
         (["report", "results"], "there is no folder results: give one that mnemon run has written"),
         (["profile"], "Missing from mnemon profile"),
         (["profile", "nowhere"], "there is no run in nowhere: write a folder that mnemon train has made"),

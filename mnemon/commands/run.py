@@ -34,7 +34,7 @@ class Run:
     scale: float = 1.0
     """Share of the full number of steps; it is kept with the records."""
     out: Path | None = None
-    """Folder of the experiment; results/EXPERIMENT by default."""
+    """Folder of the experiment; by default results/EXPERIMENT, and runs/EXPERIMENT-SCALE for shortened ones."""
     jobs: int = 2
     """Processes at a time, of one thread each."""
     only: str = ""
@@ -50,7 +50,7 @@ class Run:
         """Run what is not finished, then print the table; exit with 1 where a job failed."""
         campaign = Campaign(
             find_experiment(self.experiment),
-            self.out or Path("results") / self.experiment,
+            self.out or self._default_folder(),
             seeds=self.seeds,
             scale=self.scale,
             only=self.only,
@@ -66,6 +66,11 @@ class Run:
                 file=sys.stderr,
             )
             sys.exit(1)
+
+    def _default_folder(self) -> Path:
+        """Full runs are kept with the code; shortened ones are for looking, and stay out of their way."""
+        full = Path("results") / self.experiment
+        return full if self.scale == 1 else Path("runs") / f"{self.experiment}-{self.scale:g}"
 
     def _data_folder(self) -> Path | None:
         named = os.environ.get("MNEMON_DATA")

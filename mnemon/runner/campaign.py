@@ -20,7 +20,7 @@ from mnemon.runner.process import WorkerProcess
 from mnemon.runner.sources import DataTask
 from mnemon.runner.tracing import TRACES
 from mnemon.training.directory import RunDirectory
-from mnemon.training.files import read_json
+from mnemon.training.files import PARTIAL, read_json
 from mnemon.training.interrupt import Interrupted, StopRequest
 
 POLL_SECONDS = 0.05
@@ -162,7 +162,7 @@ class Campaign:
             raise UserError(f"{self.folder} has records already: add --resume to go on, or choose another --out")
         if resume and not begun:
             raise UserError(f"there is nothing to resume in {self.folder}: run the same command without --resume")
-        if not begun and self.folder.exists() and any(self.folder.iterdir()):
+        if not begun and self.folder.exists() and any(PARTIAL not in entry.name for entry in self.folder.iterdir()):
             raise UserError(f"{self.folder} is not empty: choose another folder with --out")
         if begun:
             self._check_same(read_description(self.folder))
