@@ -17,12 +17,13 @@ from mnemon.interface import LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, NTMMemory
 from mnemon.rnn import MANN
 from mnemon.trace import record_trace
-from mnemon.writing import RegularWriting, WriteProtected
+from mnemon.writing import CachedUniformWriting, RandomWriting, RegularWriting, UniformWriting, WriteProtected
 
 __version__ = "0.1.0"
 
 __all__ = [
     "MANN",
+    "CachedUniformWriting",
     "CellState",
     "DNCMemory",
     "ElmanController",
@@ -34,7 +35,9 @@ __all__ = [
     "LinearInterface",
     "MemoryCell",
     "NTMMemory",
+    "RandomWriting",
     "RegularWriting",
+    "UniformWriting",
     "UserError",
     "WriteProtected",
     "record_trace",

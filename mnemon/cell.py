@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, UInt8
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -20,7 +20,7 @@ from mnemon.errors import UserError
 from mnemon.interface import Interface, LinearInterface
 from mnemon.memory.base import Memory, check_sizes
 from mnemon.state import where
-from mnemon.writing import RegularWriting, Writing
+from mnemon.writing import Access, RegularWriting, Writing
 
 
 class CellState(NamedTuple):
@@ -61,6 +61,7 @@ class MemoryCell(nn.Module):
         self.interface = interface if interface is not None else LinearInterface()
         self.interface.connect(controller.hidden_size, memory.head_sizes, memory.recipe, like)
         self.writing = writing if writing is not None else RegularWriting()
+        self.writing.connect(controller.hidden_size, memory.read_size, like)
         self.feature_size = controller.hidden_size + memory.read_size
         self.readout_weight: nn.Parameter | None = None
         self.readout_bias: nn.Parameter | None = None
@@ -85,6 +86,7 @@ class MemoryCell(nn.Module):
         self.memory.reset_parameters()
         self.controller.reset_parameters()
         self.interface.reset_parameters()
+        self.writing.reset_parameters()
         if self.readout_weight is not None:
             self.memory.recipe.readout(self.readout_weight, self.readout_bias)
 
@@ -94,7 +96,7 @@ class MemoryCell(nn.Module):
         return CellState(
             controller=self.controller.init_state(batch),
             memory=self.memory.init_state(batch, device=weight.device, dtype=weight.dtype),
-            writing=self.writing.init_state(batch),
+            writing=self.writing.init_state(batch, weight.device),
         )
 
     def forward(
@@ -113,18 +115,31 @@ class MemoryCell(nn.Module):
         self, inputs: Float[Tensor, "B I"], state: CellState, active: Bool[Tensor, "B"] | None = None
     ) -> tuple[Float[Tensor, "B F"], CellState]:
         """One step up to the features [h_t, r_t]; rows that are not active stand still."""
-        seen = torch.cat([inputs, state.memory.reads.flatten(1)], dim=1)
-        controller = self.controller(seen, state.controller)
-        write, writing = self.writing(state.writing)
+        before, reads = state.controller.hidden, state.memory.reads.flatten(1)
+        accesses = self.writing.plan(state.writing, 1)
+        recalled = self.writing.recall(state.writing, before, reads)
+        seen = torch.cat([inputs, reads], dim=1)
+        controller = self.controller(seen, state.controller._replace(hidden=recalled))
         vector = self.interface(controller.hidden)
         with _full_precision(inputs.device.type):
             interface = self.memory.parse(vector)
-            memory = self.memory(interface, state.memory, write)
-        new = CellState(controller, memory, writing)
+            memory = self._access(interface, state.memory, accesses)
+        new = CellState(controller, memory, self.writing.advance(state.writing, before.unsqueeze(0)))
         if active is not None:
             new = where(active, new, state)
         trace.observe(self, interface, new.memory)
         return torch.cat([new.controller.hidden, new.memory.reads.flatten(1)], dim=1), new
+
+    def _access(self, interface: Any, state: Any, accesses: UInt8[Tensor, "1 B"] | Access) -> Any:
+        """Write, read or leave the memory, each row as it should."""
+        if isinstance(accesses, Access):
+            return state if accesses is Access.HOLD else self.memory(interface, state, accesses is Access.WRITE)
+        new = state
+        for kind in (Access.READ, Access.WRITE):
+            rows = accesses[0] == kind
+            if rows.any():
+                new = where(rows, self.memory(interface, state, kind is Access.WRITE), new)
+        return new
 
     def readout(self, features: Float[Tensor, "*batch F"]) -> Float[Tensor, "*batch O"]:
         """y = W_y h + W_r r, or the features as they are."""

@@ -3,6 +3,7 @@
 Letters: ``T`` time, ``B`` batch, ``I`` input, ``F`` features.
 """
 
+import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -23,8 +24,15 @@ from mnemon.controllers import (
 from mnemon.interface import LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, NTMMemory
 from mnemon.native.library import LIBRARY, SUFFIX
-from mnemon.native.operator import cell_numbers, sequence
-from mnemon.writing import RegularWriting, WriteProtected
+from mnemon.native.operator import WORKSPACES, cell_numbers, sequence
+from mnemon.writing import (
+    Access,
+    CachedUniformWriting,
+    RandomWriting,
+    RegularWriting,
+    UniformWriting,
+    WriteProtected,
+)
 
 
 class Weights(NamedTuple):
@@ -109,6 +117,8 @@ MEMORIES: dict[type[Any], tuple[str, Callable[[Any], dict[str, Any]]]] = {
 }
 
 
+WRITINGS = (RegularWriting, WriteProtected, UniformWriting, RandomWriting, CachedUniformWriting)
+
 MOST_HEADS = 64  # of one kind: room for their strengths in ntm.hpp
 
 
@@ -121,7 +131,7 @@ def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
         f"no kernel for {type(cell.memory).__name__}": not parts[1],
         f"the kernels have at most {MOST_HEADS} heads": max(cell.memory.head_counts) > MOST_HEADS,
         f"no kernel for {type(cell.interface).__name__}": type(cell.interface) is not LinearInterface,
-        f"no kernel for {type(cell.writing).__name__}": type(cell.writing) not in (RegularWriting, WriteProtected),
+        f"no kernel for {type(cell.writing).__name__}": type(cell.writing) not in WRITINGS,
         f"the kernels run on the CPU, not on {inputs.device.type}": inputs.device.type != "cpu",
         f"the kernels run in float32 and float64, not in {inputs.dtype}": inputs.dtype not in SUFFIX,
         "autocast is on": torch.is_autocast_enabled(inputs.device.type),
@@ -132,7 +142,43 @@ def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
 def run(
     cell: MemoryCell, inputs: Float[Tensor, "T B I"], state: CellState, lengths: Int[Tensor, "rows"] | None
 ) -> tuple[Float[Tensor, "T B F"], CellState]:
-    """The features of every step, and the final state."""
+    """The features of every step, and the final state.
+
+    One call of the kernel; or, where the writing policy changes what the controller goes on from, one between any two
+    of these changes.
+    """
+    steps, hidden_size = inputs.shape[0], cell.controller.hidden_size
+    kernel = _kernel(cell)
+    projected = F.linear(inputs, kernel.weights.inputs, kernel.weights.bias)
+    features = []
+    breaks = [0, *(step for step in cell.writing.recalls(state.writing, steps) if step), steps]
+    for start, stop in itertools.pairwise(breaks):
+        part = projected[start:stop]
+        left = None if lengths is None else (lengths.to(torch.int64) - start).clamp(0, stop - start)
+        before = state.controller.hidden
+        if stop > start:
+            recalled = cell.writing.recall(state.writing, before, state.memory.reads.flatten(1))
+            if left is not None:
+                recalled = torch.where((left > 0).unsqueeze(1), recalled, before)
+            state = state._replace(controller=state.controller._replace(hidden=recalled))
+        outputs, state = _segment(kernel, cell, part, state, left)
+        befores = torch.cat([before.unsqueeze(0), outputs[: stop - start - 1, :, :hidden_size]])[: stop - start]
+        state = state._replace(writing=cell.writing.advance(state.writing, befores, left))
+        features.append(outputs)
+    return features[0] if len(features) == 1 else torch.cat(features), state
+
+
+class _Kernel(NamedTuple):
+    """A cell as the kernels take it."""
+
+    name: str
+    numbers: list[float]
+    weights: Weights
+    interface: Tensor
+    interface_bias: Tensor
+
+
+def _kernel(cell: MemoryCell) -> _Kernel:
     controller, memory = cell.controller, cell.memory
     controller_name, pack = CONTROLLERS[type(controller)]
     memory_name, options = MEMORIES[type(memory)]
@@ -149,28 +195,24 @@ def run(
     }
     vector_weight, given = cell.interface.weight, cell.interface.bias
     vector_bias = vector_weight.new_zeros(vector_weight.shape[0]) if given is None else given
+    return _Kernel(f"{controller_name}_{memory_name}", cell_numbers(sizes), weights, vector_weight.T, vector_bias)
+
+
+def _segment(
+    kernel: _Kernel, cell: MemoryCell, projected: Tensor, state: CellState, lengths: Tensor | None
+) -> tuple[Float[Tensor, "T B F"], CellState]:
+    """Some steps in one call."""
+    steps, batch, _ = projected.shape
+    plan = cell.writing.plan(state.writing, steps)
+    if isinstance(plan, Access):
+        schedule = None if plan is Access.WRITE else torch.full((steps, batch), int(plan), dtype=torch.uint8)
+    else:
+        schedule = plan.contiguous()
+    weights = [kernel.weights.recurrent, kernel.interface, kernel.interface_bias, kernel.weights.extra]
     parts = [*state.controller, *state.memory]
-    schedule = None
-    if isinstance(cell.writing, WriteProtected):
-        schedule = torch.zeros(inputs.shape[0], dtype=torch.uint8)
-    projected = F.linear(inputs, weights.inputs, weights.bias)
-    learning = [projected, weights.recurrent, vector_weight, vector_bias, weights.extra, *parts]
-    keep = torch.is_grad_enabled() and any(part.requires_grad for part in learning)
-    out = sequence(
-        projected,
-        weights.recurrent,
-        vector_weight.T,
-        vector_bias,
-        weights.extra,
-        parts,
-        None if lengths is None else lengths.to(torch.int64).contiguous(),
-        schedule,
-        f"{controller_name}_{memory_name}",
-        cell_numbers(sizes),
-        keep,
-    )
-    features, *final = out[:-2]
+    keep = torch.is_grad_enabled() and any(part.requires_grad for part in (projected, *weights, *parts))
+    outputs = sequence(projected, *weights, parts, lengths, schedule, kernel.name, kernel.numbers, keep)
+    features, *final = outputs[:-WORKSPACES]
     split = len(state.controller)
-    return features, CellState(
-        type(state.controller)(*final[:split]), type(state.memory)(*final[split:]), state.writing
-    )
+    controller, memory = type(state.controller)(*final[:split]), type(state.memory)(*final[split:])
+    return features, CellState(controller, memory, state.writing)

@@ -39,7 +39,7 @@ class ForwardCall(ctypes.Structure):
 
     _fields_ = [
         *_pointers("inputs", "recurrent", "interface", "interface_bias", "extra", "state", "lengths", "schedule"),
-        *_pointers("features", "final_state", "records", "checkpoints"),
+        *_pointers("features", "final_state", "records", "memory_records", "checkpoints"),
     ]
 
 
@@ -66,7 +66,7 @@ def call(kernel: str, what: str, dtype: torch.dtype, config: Config, *calls: cty
 
 
 def workspace_sizes(kernel: str, dtype: torch.dtype, config: Config) -> tuple[int, int, int]:
-    """Numbers in a record of one step, in a memory's content, and in the controller's extra parameters."""
+    """Numbers in a record of the controller, in a record of the memory, and in the memory's content."""
     sizes = (ctypes.c_long * 3)()
     getattr(LIBRARY, f"mnemon_{kernel}_sizes_{SUFFIX[dtype]}")(ctypes.byref(config), sizes)
     return sizes[0], sizes[1], sizes[2]
@@ -77,6 +77,6 @@ def pointer(tensor: Tensor | None) -> int | None:
     return None if tensor is None else tensor.data_ptr()
 
 
-def pointers(tensors: list[Tensor] | list[Tensor | None]) -> ctypes.Array[ctypes.c_void_p]:
-    """Several of them."""
-    return (ctypes.c_void_p * len(tensors))(*map(pointer, tensors))
+def pointers(tensors: list[Tensor]) -> ctypes.c_void_p:
+    """Where a list of their addresses starts."""
+    return ctypes.cast((ctypes.c_void_p * len(tensors))(*map(pointer, tensors)), ctypes.c_void_p)

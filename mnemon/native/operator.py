@@ -3,7 +3,6 @@
 Letters: ``T`` time, ``B`` batch, ``P`` preactivations, ``F`` features.
 """
 
-import ctypes
 from typing import Any
 
 import torch
@@ -12,7 +11,8 @@ from torch import Tensor
 from mnemon.native.library import BackwardCall, Config, ForwardCall, call, pointer, pointers, workspace_sizes
 
 CHECKPOINT_EVERY = 8  # steps between two kept contents of the memory
-ROWS_TOGETHER = 8  # at most so many rows of the batch share a read of the weights
+ROWS_TOGETHER = 16  # at most so many rows of the batch share a read of the weights
+WORKSPACES = 3  # records of the controller, records of the memory, contents of the memory
 
 _CELL_FIELDS = [field[0] for field in Config._fields_ if field[0] not in ("steps", "batch", "threads", "keep_records")]
 
@@ -31,12 +31,21 @@ def _config(numbers: list[float], steps: int, batch: int, keep: bool) -> Config:
     return config
 
 
-def _workspaces(kernel: str, inputs: Tensor, numbers: list[float], keep: bool) -> tuple[int, int]:
-    """Lengths of the records and of the checkpoints."""
-    record, content, _ = workspace_sizes(kernel, inputs.dtype, _config(numbers, 1, 1, keep))
-    steps, batch = inputs.shape[0], inputs.shape[1]
-    chunks = (steps + CHECKPOINT_EVERY - 1) // CHECKPOINT_EVERY
-    return ((steps + 1) * batch * record, chunks * batch * content) if keep else (2 * batch * record, 0)
+def _allocate(
+    inputs: Tensor, recurrent: Tensor, state: list[Tensor], kernel: str, numbers: list[float], keep: bool
+) -> list[Tensor]:
+    """Room for the features, the final state, the records of controller and memory, and the contents kept."""
+    steps, batch, _ = inputs.shape
+    controller, memory, content = workspace_sizes(kernel, inputs.dtype, _config(numbers, 1, 1, keep))
+    chunks = (steps + CHECKPOINT_EVERY - 1) // CHECKPOINT_EVERY if keep else 0
+    records = steps + 1 if keep else 2
+    return [
+        inputs.new_empty(steps, batch, recurrent.shape[0]),
+        *(torch.empty_like(part, memory_format=torch.contiguous_format) for part in state),
+        inputs.new_empty(records * batch * controller),
+        inputs.new_empty(records * batch * memory),
+        inputs.new_empty(chunks * batch * content),
+    ]
 
 
 @torch.library.custom_op("mnemon::sequence", mutates_args=())
@@ -53,49 +62,40 @@ def sequence(
     numbers: list[float],
     keep: bool,
 ) -> list[Tensor]:
-    """Run a cell over a sequence: the features, the final state, and the two workspaces that backward needs."""
+    """Run a cell over a sequence: the features, the final state, and the workspaces that backward needs."""
     steps, batch, _ = inputs.shape
-    config = _config(numbers, steps, batch, keep)
-    records, checkpoints = _workspaces(kernel, inputs, numbers, keep)
-    features = inputs.new_empty(steps, batch, recurrent.shape[0])
-    final = [torch.empty_like(part, memory_format=torch.contiguous_format) for part in state]
-    kept = inputs.new_empty(records)
-    contents = inputs.new_empty(checkpoints)
+    outputs = _allocate(inputs, recurrent, state, kernel, numbers, keep)
+    features, *final = outputs[:-WORKSPACES]
     parts = [part.contiguous() for part in (inputs, recurrent, interface, bias, extra)]
     state = [part.contiguous() for part in state]
-    before, after = pointers(state), pointers(final)
     forward = ForwardCall(
         *map(pointer, parts),
-        ctypes.cast(before, ctypes.c_void_p),
+        pointers(state),
         pointer(lengths),
         pointer(schedule),
         pointer(features),
-        ctypes.cast(after, ctypes.c_void_p),
-        pointer(kept),
-        pointer(contents),
+        pointers(final),
+        *map(pointer, outputs[-WORKSPACES:]),
     )
-    call(kernel, "forward", inputs.dtype, config, forward)
-    return [features, *final, kept, contents]
+    call(kernel, "forward", inputs.dtype, _config(numbers, steps, batch, keep), forward)
+    return outputs
 
 
 @sequence.register_fake
-def _(
-    inputs: Tensor,
-    recurrent: Tensor,
-    interface: Tensor,
-    bias: Tensor,
-    extra: Tensor,
-    state: list[Tensor],
-    lengths: Tensor | None,
-    schedule: Tensor | None,
-    kernel: str,
-    numbers: list[float],
-    keep: bool,
-) -> list[Tensor]:
-    records, checkpoints = _workspaces(kernel, inputs, numbers, keep)
-    features = inputs.new_empty(inputs.shape[0], inputs.shape[1], recurrent.shape[0])
-    final = [torch.empty_like(part, memory_format=torch.contiguous_format) for part in state]
-    return [features, *final, inputs.new_empty(records), inputs.new_empty(checkpoints)]
+def _(inputs: Tensor, recurrent: Tensor, *rest: Any) -> list[Tensor]:
+    _, _, _, state, _, _, kernel, numbers, keep = rest
+    return _allocate(inputs, recurrent, state, kernel, numbers, keep)
+
+
+def _allocate_gradients(inputs: Tensor, interface: Tensor, extra: Tensor, state: list[Tensor]) -> list[Tensor]:
+    """Room for the gradients of the preactivations, the interface vectors, the extra parameters (by row), the state."""
+    steps, batch, _ = inputs.shape
+    return [
+        torch.empty_like(inputs, memory_format=torch.contiguous_format),
+        inputs.new_empty(steps, batch, interface.shape[1]),
+        inputs.new_empty(batch, extra.numel()),
+        *(torch.empty_like(part, memory_format=torch.contiguous_format) for part in state),
+    ]
 
 
 @torch.library.custom_op("mnemon::sequence_backward", mutates_args=())
@@ -111,89 +111,54 @@ def sequence_backward(
     lengths: Tensor | None,
     schedule: Tensor | None,
     features: Tensor,
-    records: Tensor,
-    checkpoints: Tensor,
+    workspaces: list[Tensor],
     kernel: str,
     numbers: list[float],
 ) -> list[Tensor]:
     """Gradients of the preactivations, the interface vectors, the extra parameters (by row) and the state."""
     steps, batch, _ = inputs.shape
-    config = _config(numbers, steps, batch, keep=True)
-    dpre = torch.empty_like(inputs, memory_format=torch.contiguous_format)
-    dvector = inputs.new_empty(steps, batch, interface.shape[1])
-    dextra = inputs.new_empty(batch, extra.numel())
-    dstate = [torch.empty_like(part, memory_format=torch.contiguous_format) for part in state]
+    gradients = _allocate_gradients(inputs, interface, extra, state)
     parts = [part.contiguous() for part in (inputs, recurrent, interface, bias, extra)]
     state = [part.contiguous() for part in state]
     dfinal = [part.contiguous() for part in dfinal]
     dfeatures = dfeatures.contiguous()
-    before, after, gradient = pointers(state), pointers(dfinal), pointers(dstate)
     forward = ForwardCall(
         *map(pointer, parts),
-        ctypes.cast(before, ctypes.c_void_p),
+        pointers(state),
         pointer(lengths),
         pointer(schedule),
         pointer(features),
         None,
-        pointer(records),
-        pointer(checkpoints),
+        *map(pointer, workspaces),
     )
-    backward = BackwardCall(
-        pointer(dfeatures),
-        ctypes.cast(after, ctypes.c_void_p),
-        pointer(dpre),
-        pointer(dvector),
-        pointer(dextra),
-        ctypes.cast(gradient, ctypes.c_void_p),
-    )
-    call(kernel, "backward", inputs.dtype, config, forward, backward)
-    return [dpre, dvector, dextra, *dstate]
+    backward = BackwardCall(pointer(dfeatures), pointers(dfinal), *map(pointer, gradients[:3]), pointers(gradients[3:]))
+    call(kernel, "backward", inputs.dtype, _config(numbers, steps, batch, keep=True), forward, backward)
+    return gradients
 
 
 @sequence_backward.register_fake
-def _(
-    dfeatures: Tensor,
-    dfinal: list[Tensor],
-    inputs: Tensor,
-    recurrent: Tensor,
-    interface: Tensor,
-    bias: Tensor,
-    extra: Tensor,
-    state: list[Tensor],
-    lengths: Tensor | None,
-    schedule: Tensor | None,
-    features: Tensor,
-    records: Tensor,
-    checkpoints: Tensor,
-    kernel: str,
-    numbers: list[float],
-) -> list[Tensor]:
-    steps, batch, _ = inputs.shape
-    return [
-        torch.empty_like(inputs, memory_format=torch.contiguous_format),
-        inputs.new_empty(steps, batch, interface.shape[1]),
-        inputs.new_empty(batch, extra.numel()),
-        *(torch.empty_like(part, memory_format=torch.contiguous_format) for part in state),
-    ]
+def _(dfeatures: Tensor, dfinal: list[Tensor], inputs: Tensor, *rest: Any) -> list[Tensor]:
+    _, interface, _, extra, state, *_ = rest
+    return _allocate_gradients(inputs, interface, extra, state)
 
 
 def _keep_for_backward(ctx: Any, inputs: tuple[Any, ...], output: list[Tensor]) -> None:
     *tensors, state, lengths, schedule, ctx.kernel, ctx.numbers, ctx.keep = inputs
-    features, records, checkpoints = output[0], output[-2], output[-1]
     ctx.states = len(state)
     ctx.set_materialize_grads(False)  # zeros for the workspaces would cost more than the kernel
-    ctx.save_for_backward(*tensors, features, records, checkpoints, lengths, schedule, *state)
+    ctx.save_for_backward(*tensors, output[0], *output[-WORKSPACES:], lengths, schedule, *state)
 
 
 def _backward(ctx: Any, gradients: list[Tensor | None]) -> tuple[Any, ...]:
     saved = ctx.saved_tensors
-    tensors, (features, records, checkpoints, lengths, schedule), state = saved[:5], saved[5:10], list(saved[10:])
+    tensors, features, workspaces = saved[:5], saved[5], list(saved[6 : 6 + WORKSPACES])
+    lengths, schedule, *state = saved[6 + WORKSPACES :]
     inputs, _, _, _, extra = tensors
     none = inputs.new_empty(0)  # its address is null, which the kernel takes for zeros
     dfeatures = torch.zeros_like(features) if gradients[0] is None else gradients[0]
     dfinal = [none if part is None else part for part in gradients[1 : 1 + ctx.states]]
     dpre, dvector, dextra, *dstate = sequence_backward(
-        dfeatures, dfinal, *tensors, state, lengths, schedule, features, records, checkpoints, ctx.kernel, ctx.numbers
+        dfeatures, dfinal, *tensors, state, lengths, schedule, features, workspaces, ctx.kernel, ctx.numbers
     )
     # [h, r] before each step; what the steps share, their weights, is two products over all of them
     hidden, reads = state[0], state[-1].flatten(1)

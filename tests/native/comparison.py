@@ -31,10 +31,12 @@ def outcome(cell: MemoryCell, engine: Engine, steps: int, batch: int, lengths: l
     inputs = random(steps, batch, cell.input_size).requires_grad_()
 
     def disturb(part: Tensor) -> Tensor:
+        if not part.is_floating_point():
+            return part
         return (part.detach() + random(*part.shape).abs() / (1 + part.shape[-1])).requires_grad_()
 
     start = map_state(disturb, cell.init_state(batch))
-    leaves = [*cell.parameters(), inputs, *flatten(start)]
+    leaves = [*cell.parameters(), inputs, *(part for part in flatten(start) if part.is_floating_point())]
     asked = None if lengths is None else torch.tensor(lengths)
     output, state = MANN(cell, engine=engine)(inputs, start, lengths=asked)
     parts = [output, *flatten(state)]

@@ -9,11 +9,24 @@ from typing import Any
 import pytest
 import torch
 
-from mnemon import MANN, DNCMemory, LRUAMemory, LSTMController, MemoryCell, NTMMemory, UserError, WriteProtected
+from mnemon import (
+    MANN,
+    CachedUniformWriting,
+    DNCMemory,
+    LRUAMemory,
+    LSTMController,
+    MemoryCell,
+    NTMMemory,
+    RandomWriting,
+    UniformWriting,
+    UserError,
+    WriteProtected,
+)
 from mnemon.interface import LinearInterface
 from mnemon.memory import Memory
 from mnemon.models.catalogue import CONTROLLERS
 from mnemon.native.library import LIBRARY
+from mnemon.writing import Writing
 from tests.native.comparison import distance, flatten, outcome
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -57,6 +70,24 @@ def test_native_is_reference(memory: str, controller: str) -> None:
         cell.float()
         rounding = distance(exact, outcome(cell, "reference", *size))
         assert distance(exact, outcome(cell, "native", *size)) < max(1e-5, 10 * rounding), (size, protected)
+
+
+WRITINGS: dict[str, Callable[[], Writing[Any]]] = {
+    "uniform": lambda: UniformWriting(interval=3),
+    "uniform-reading": lambda: UniformWriting(interval=4, length=13, hold_reads=False),
+    "random": lambda: RandomWriting(slots=4, length=15),
+    "cached": lambda: CachedUniformWriting(interval=4),
+    "cached-encoder": lambda: CachedUniformWriting(interval=3, length=10, hold_reads=False),
+}
+
+
+@pytest.mark.parametrize("controller", ["lstm", "gru"])
+@pytest.mark.parametrize("writing", WRITINGS)
+@pytest.mark.parametrize("memory", ["ntm-5", "dnc-repaired", "dnc-5", "lrua-5"])
+def test_native_is_reference_under_every_writing_policy(memory: str, writing: str, controller: str) -> None:
+    for size in SIZES:
+        cell = make_cell(memory, controller, writing=WRITINGS[writing]())
+        assert distance(outcome(cell, "reference", *size), outcome(cell, "native", *size)) < 1e-9, size
 
 
 def test_any_number_of_threads_gives_the_same() -> None:

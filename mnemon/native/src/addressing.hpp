@@ -336,14 +336,6 @@ template <class T> T sharpen_backward(const T* weights, const T* sharp, int slot
     return sum<T>(dexponent);
 }
 
-// x, loaded once: the compiler would otherwise load it again for each of its uses, which are more than loads can feed.
-template <class T> MNEMON_INLINE Vec<T> in_register(Vec<T> x) {
-#if defined(__x86_64__)
-    asm("" : "+v"(x));
-#endif
-    return x;
-}
-
 // ---- sums over lanes ------------------------------------------------------------------------------------------------
 
 // Lane i of the result is a[i] + a[i ^ half] where i has the bit `half` clear, else the same of b.

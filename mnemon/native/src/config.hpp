@@ -16,6 +16,9 @@ struct Config {
     double clip, decay;
 };
 
+// What a step does with the memory; the numbers of Access in mnemon/writing.py.
+enum Access : uint8_t { kHold = 0, kRead = 1, kWrite = 2 };
+
 // Hands out places in a record: every field starts at a whole vector.
 template <class T> struct Places {
     long used = 0;
@@ -36,10 +39,11 @@ template <class T> struct Forward {
     const T* extra;            // more parameters of the controller
     const T* const* state;     // before the first step
     const int64_t* lengths;    // B, or null: all rows are T long
-    const uint8_t* schedule;   // T: whether a step may write, or null: all may
+    const uint8_t* schedule;   // T B: an Access for every step and row, or null: all write
     T* features;               // T B (H + R·W)
     T* const* final_state;
-    T* records;                // (T + 1) B × record, or 2 B × record when nothing is kept
+    T* records;                // (T + 1) B × a controller's record; 2 B of them when nothing is kept
+    T* memory_records;         // likewise
     T* checkpoints;            // ⌈T / every⌉ B × content
 };
 

@@ -1,8 +1,8 @@
 // Controllers, one sample and one step at a time. The matrix products are the network's (network.hpp): a controller
 // turns its preactivations a = W_x x + W_r r + W_h h + b into the new hidden state, and back.
 //
-// forward(record, before, hidden, extra): `record` holds the preactivations at `pre` and keeps what backward needs;
-// `hidden` holds h_{t−1} and receives h_t. backward receives dh and returns da; whatever reaches the previous state
+// forward(record, before, h_before, h, extra): `record` holds the preactivations at `pre` and keeps what backward needs;
+// `h` receives h_t. backward receives dh and returns da; whatever reaches the previous state
 // past the matrices goes into `carry` (the cell) and `dhidden_before`.
 #pragma once
 
@@ -23,7 +23,7 @@ template <class T> struct TanhController {
     void begin_backward(T*, const T* const*, long) const {}
     void end_backward(const T*, T* const*, long) const {}
 
-    void forward(T* record, const T*, T* h, const T*) const {
+    void forward(T* record, const T*, const T*, T* h, const T*) const {
         map(record + pre, h, hidden, [](Vec<T> a) { return hyperbolic_tangent(a); });
         std::memcpy(record + pre, h, hidden * sizeof(T));
     }
@@ -48,13 +48,13 @@ template <class T> struct GRUController {
     void end_backward(const T*, T* const*, long) const {}
 
     // Leaves [r, z, n, b_n] in the record.
-    void forward(T* record, const T*, T* h, const T*) const {
+    void forward(T* record, const T*, const T* h_before, T* h, const T*) const {
         const int H = hidden;
         T* r = record + pre;
         map(r, r, 2 * H, [](Vec<T> x) { return sigmoid<T>(x); });
         for (int k = 0; k < H; k++) r[2 * H + k] += r[k] * r[3 * H + k];
         map(r + 2 * H, r + 2 * H, H, [](Vec<T> x) { return hyperbolic_tangent(x); });
-        for (int k = 0; k < H; k++) h[k] = r[2 * H + k] + r[H + k] * (h[k] - r[2 * H + k]);
+        for (int k = 0; k < H; k++) h[k] = r[2 * H + k] + r[H + k] * (h_before[k] - r[2 * H + k]);
     }
 
     // dn = dh (1 − z), da_n = dn (1 − n²), db_n = da_n r, dr = da_n b_n, dz = dh (h_{t−1} − n), dh_{t−1} += dh z;
@@ -147,7 +147,7 @@ template <class T> struct LSTMController : LSTMParts<T> {
 
     using LSTMParts<T>::LSTMParts;
 
-    void forward(T* record, const T* before, T* h, const T*) const {
+    void forward(T* record, const T* before, const T*, T* h, const T*) const {
         this->enter(record, before);
         this->leave(record, h);
     }
@@ -170,7 +170,7 @@ template <class T> struct LayerNormLSTMController : LSTMParts<T> {
         : LSTMParts<T>(c, places), normal(places.take(5 * c.hidden)), scale(places.take(5)),
           extra_size(10L * c.hidden) {}
 
-    void forward(T* record, const T* before, T* h, const T* extra) const {
+    void forward(T* record, const T* before, const T*, T* h, const T* extra) const {
         for (int which = 0; which < kCell; which++) normalise(record, which, record + pre + which * hidden, extra);
         this->enter(record, before);
         normalise(record, kCell, record + cell, extra);

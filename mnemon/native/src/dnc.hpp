@@ -141,7 +141,7 @@ template <class T> void follow(const T* rows, int count, int slots, int heads, c
 
 // to[h][j] += Σ_i from[h][i] rows[i][j] for `count` rows.
 template <class T> void retrace(const T* rows, int count, int slots, int heads, const T* from, T* to) {
-    product(heads, slots, count, from, slots, rows, slots, to, slots, to, slots);
+    product<T>({from, slots, to, slots, to, slots}, heads, slots, count, rows, slots);
 }
 
 // x with 0 at a lane, if there is one of that number.

@@ -8,10 +8,7 @@
 
 #define MNEMON_KERNELS(controller, Controller, memory, Memory, suffix, T)                                             \
     extern "C" void mnemon_##controller##_##memory##_sizes_##suffix(const mnemon::Config* config, long* sizes) {      \
-        const mnemon::Network<T, mnemon::Controller, mnemon::Memory> network(*config);                                \
-        sizes[0] = network.record_size();                                                                             \
-        sizes[1] = network.content_size();                                                                            \
-        sizes[2] = network.extra_size();                                                                              \
+        mnemon::Network<T, mnemon::Controller, mnemon::Memory>(*config).sizes(sizes);                                 \
     }                                                                                                                 \
     extern "C" void mnemon_##controller##_##memory##_forward_##suffix(const mnemon::Config* config,                   \
                                                                       const mnemon::Forward<T>* call) {               \

@@ -1,8 +1,9 @@
 // A whole sequence, forward and backward: controller × interface × memory, composed as the Python parts are.
 //
 // Each thread takes a few rows of the batch through all steps, so that their memories stay in its cache and the weights
-// are read once for all of them. What backward needs of a step is a *record*, kept for every step; the memory's content
-// (and links) is large, so it is kept only every few steps and played back from there.
+// are read once for all of them. What backward needs of a step is a *record*: the controller has one for every step, the
+// memory one for every step that accesses it. The memory's content (and links) is large, so it is kept only every few
+// accesses and played back from there.
 #pragma once
 
 #include <algorithm>
@@ -13,133 +14,136 @@
 
 namespace mnemon {
 
-// Copies a matrix so that its rows are padded.
-template <class T> void pad_rows(const T* from, int rows, int columns, T* to) {
-    const int all = padded<T>(columns);
-    for (int i = 0; i < rows; i++) {
-        std::memcpy(to + (long)i * all, from + (long)i * columns, columns * sizeof(T));
-        zero_padding(to + (long)i * all, columns);
-    }
-}
-template <class T> void pad_rows_transposed(const T* from, int rows, int columns, T* to) {
-    const int all = padded<T>(rows);
-    for (int j = 0; j < columns; j++) {
-        for (int i = 0; i < rows; i++) to[(long)j * all + i] = from[(long)i * columns + j];
-        zero_padding(to + (long)j * all, rows);
-    }
-}
+constexpr int kMostRows = 64;  // that go together
 
 template <class T, template <class> class ControllerOf, template <class> class MemoryOf> class Network {
   public:
     explicit Network(const Config& config)
-        : c(config), controller(config, places), memory(config, places), H(c.hidden), P(c.preactivations),
-          X(c.interface), Q(c.reads * c.word), Pp(padded<T>(P)), Xp(padded<T>(X)), Hp(padded<T>(H)),
-          F(H + Q), Fp(padded<T>(F)), record(places.used) {}
+        : c(config), controller(config, controller_places), memory(config, memory_places), H(c.hidden),
+          P(c.preactivations), X(c.interface), Q(c.reads * c.word), F(H + Q), Xp(padded<T>(X)), Hp(padded<T>(H)),
+          Fp(padded<T>(F)), wrote(memory_places.take(1)), controller_record(controller_places.used),
+          memory_record(memory_places.used) {}
 
-    long record_size() const { return record; }
-    long content_size() const { return memory.content_size; }
-    long extra_size() const { return controller.extra_size; }
+    // Numbers in a record of the controller, in a record of the memory, and in the memory's content.
+    void sizes(long* to) const { to[0] = controller_record, to[1] = memory_record, to[2] = memory.content_size; }
 
     void forward(const Forward<T>& call) const {
         static thread_local Workspace shared;
-        T* recurrent = shared.get<T>((long)F * Pp + (long)H * Xp + Xp);
-        T* interface = recurrent + (long)F * Pp;
-        T* bias = interface + (long)H * Xp;
-        pad_rows(call.recurrent, F, P, recurrent);
-        pad_rows(call.interface, H, X, interface);
-        pad_rows(call.interface_bias, 1, X, bias);
+        const Panels<T> from_features(F, P), from_hidden(H, X);
+        T* recurrent = shared.get<T>(from_features.size() + from_hidden.size() + Xp);
+        T* interface = recurrent + from_features.size();
+        T* bias = interface + from_hidden.size();
+        from_features.pack(recurrent, [&](int k, int n) { return call.recurrent[(long)k * P + n]; });
+        from_hidden.pack(interface, [&](int k, int n) { return call.interface[(long)k * X + n]; });
+        std::memcpy(bias, call.interface_bias, X * sizeof(T));
+        zero_padding(bias, X);
         in_parallel(tiles(), c.threads, [&](int tile) { forward_tile(call, tile, recurrent, interface, bias); });
     }
 
     void backward(const Forward<T>& call, const Backward<T>& gradients) const {
         static thread_local Workspace shared;
-        T* recurrent = shared.get<T>((long)P * Fp + (long)X * Hp);
-        T* interface = recurrent + (long)P * Fp;
-        pad_rows_transposed(call.recurrent, F, P, recurrent);
-        pad_rows_transposed(call.interface, H, X, interface);
+        const Panels<T> to_features(P, F), to_hidden(X, H);
+        T* recurrent = shared.get<T>(to_features.size() + to_hidden.size());
+        T* interface = recurrent + to_features.size();
+        to_features.pack(recurrent, [&](int k, int n) { return call.recurrent[(long)n * P + k]; });
+        to_hidden.pack(interface, [&](int k, int n) { return call.interface[(long)n * X + k]; });
         in_parallel(tiles(), c.threads, [&](int tile) { backward_tile(call, gradients, tile, recurrent, interface); });
     }
 
   private:
     Config c;
-    Places<T> places;
+    Places<T> controller_places, memory_places;
     ControllerOf<T> controller;
     MemoryOf<T> memory;
-    int H, P, X, Q, Pp, Xp, Hp, F, Fp;
-    long record;
+    int H, P, X, Q, F, Xp, Hp, Fp;
+    long wrote, controller_record, memory_record;
 
     int tiles() const { return (c.batch + c.rows_together - 1) / c.rows_together; }
     int length(const Forward<T>& call, long row) const { return call.lengths ? (int)call.lengths[row] : c.steps; }
-    bool writes(const Forward<T>& call, int step) const { return !call.schedule || call.schedule[step]; }
+    Access access(const Forward<T>& call, int step, long row) const {
+        return call.schedule ? (Access)call.schedule[(long)step * c.batch + row] : kWrite;
+    }
 
     // Records are numbered from 0, the state before the first step; when none is kept, two take turns.
-    T* record_at(const Forward<T>& call, int number, long row) const {
-        return call.records + ((long)(c.keep_records ? number : number & 1) * c.batch + row) * record;
+    T* controller_at(const Forward<T>& call, int number, long row) const {
+        return call.records + ((long)(c.keep_records ? number : number & 1) * c.batch + row) * controller_record;
     }
-    T* checkpoint_at(const Forward<T>& call, int step, long row) const {
-        return call.checkpoints + ((long)(step / c.checkpoint_every) * c.batch + row) * memory.content_size;
+    T* memory_at(const Forward<T>& call, int number, long row) const {
+        return call.memory_records + ((long)(c.keep_records ? number : number & 1) * c.batch + row) * memory_record;
     }
-    // [h, r] before a step.
-    const T* hidden_before(const Forward<T>& call, int step, long row) const {
-        return step ? call.features + ((long)(step - 1) * c.batch + row) * F : call.state[0] + row * H;
+    T* checkpoint_at(const Forward<T>& call, int number, long row) const {
+        return call.checkpoints + ((long)(number / c.checkpoint_every) * c.batch + row) * memory.content_size;
+    }
+    T* features_at(const Forward<T>& call, int step, long row) const {
+        return call.features + ((long)step * c.batch + row) * F;
     }
 
     void forward_tile(const Forward<T>& call, int tile, const T* recurrent, const T* interface, const T* bias) const {
         static thread_local Workspace own;
         const int first = tile * c.rows_together, rows = std::min(c.rows_together, c.batch - first);
-        const long per_row = memory.content_size + Fp + Pp + Xp;
-        T* contents = own.get<T>(rows * per_row + memory.scratch_size);
-        T* features = contents + rows * memory.content_size;  // [h, r] of the step before
-        T* preactivations = features + (long)rows * Fp;
-        T* vectors = preactivations + (long)rows * Pp;
+        T* contents = own.get<T>(rows * (memory.content_size + F + Xp) + memory.scratch_size);
+        T* start = contents + rows * memory.content_size;  // [h, r] before the first step
+        T* vectors = start + (long)rows * F;
         T* scratch = vectors + (long)rows * Xp;
         const T* const* memory_state = call.state + controller.kStates;
-        int longest = 0;
+        int longest = 0, accesses[kMostRows] = {};
         for (int i = 0; i < rows; i++) {
             const long row = first + i;
-            T* start = record_at(call, 0, row);
-            controller.begin(start, call.state, row);
-            memory.begin(start, contents + i * memory.content_size, memory_state, row);
-            std::memcpy(features + (long)i * Fp, call.state[0] + row * H, H * sizeof(T));
-            std::memcpy(features + (long)i * Fp + H, memory_state[memory.kStates - 1] + row * Q, Q * sizeof(T));
+            controller.begin(controller_at(call, 0, row), call.state, row);
+            memory.begin(memory_at(call, 0, row), contents + i * memory.content_size, memory_state, row);
+            std::memcpy(start + (long)i * F, call.state[0] + row * H, H * sizeof(T));
+            std::memcpy(start + (long)i * F + H, memory_state[memory.kStates - 1] + row * Q, Q * sizeof(T));
             longest = std::max(longest, length(call, row));
+            if (length(call, row) == 0) finish(call, row, 0, start + (long)i * F, contents + i * memory.content_size);
         }
         for (int t = 0; t < longest; t++) {
+            const T* before = t ? features_at(call, t - 1, first) : start;  // [h, r], rows F apart
+            T* after = features_at(call, t, first);
+            T* records = controller_at(call, t + 1, first);
+            const T* records_before = controller_at(call, t, first);
+            T* pre = records + controller.pre;
             for (int i = 0; i < rows; i++)
-                std::memcpy(preactivations + (long)i * Pp, call.inputs + ((long)t * c.batch + first + i) * P,
+                std::memcpy(pre + i * controller_record, call.inputs + ((long)t * c.batch + first + i) * P,
                             P * sizeof(T));
-            product(rows, P, F, features, Fp, recurrent, Pp, preactivations, Pp, preactivations, Pp);
+            Panels<T>(F, P).product({before, F, pre, controller_record, pre, controller_record}, rows, recurrent);
+            bool accessed = false;
             for (int i = 0; i < rows; i++) {
                 if (t >= length(call, first + i)) continue;
-                T* now = record_at(call, t + 1, first + i);
-                std::memcpy(now + controller.pre, preactivations + (long)i * Pp, P * sizeof(T));
-                controller.forward(now, record_at(call, t, first + i), features + (long)i * Fp, call.extra);
+                controller.forward(records + i * controller_record, records_before + i * controller_record,
+                                   before + (long)i * F, after + (long)i * F, call.extra);
+                accessed |= access(call, t, first + i) != kHold;
             }
-            product(rows, X, H, features, Fp, interface, Xp, bias, 0, vectors, Xp);
+            if (accessed) Panels<T>(H, X).product({after, F, bias, 0, vectors, Xp}, rows, interface);
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
                 if (t >= length(call, row)) continue;
-                T* now = record_at(call, t + 1, row);
-                T* content = contents + i * memory.content_size;
-                if (c.keep_records && t % c.checkpoint_every == 0)
-                    std::memcpy(checkpoint_at(call, t, row), content, memory.content_size * sizeof(T));
-                std::memcpy(now + memory.xi, vectors + (long)i * Xp, Xp * sizeof(T));
-                memory.forward(now, record_at(call, t, row), content, features + (long)i * Fp + H, writes(call, t),
-                               scratch);
-                std::memcpy(call.features + ((long)t * c.batch + row) * F, features + (long)i * Fp, F * sizeof(T));
+                T *content = contents + i * memory.content_size, *features = after + (long)i * F;
+                const Access kind = access(call, t, row);
+                if (kind == kHold) {
+                    std::memcpy(features + H, before + (long)i * F + H, Q * sizeof(T));
+                } else {
+                    T *now = memory_at(call, accesses[i] + 1, row), *then = memory_at(call, accesses[i], row);
+                    if (c.keep_records && accesses[i] % c.checkpoint_every == 0)
+                        std::memcpy(checkpoint_at(call, accesses[i], row), content, memory.content_size * sizeof(T));
+                    std::memcpy(now + memory.xi, vectors + (long)i * Xp, Xp * sizeof(T));
+                    now[wrote] = kind == kWrite;
+                    memory.forward(now, then, content, features + H, kind == kWrite, scratch);
+                    accesses[i]++;
+                }
+                if (t + 1 == length(call, row)) finish(call, row, accesses[i], features, content);
             }
         }
+    }
+
+    // A row's final state; what lies past its end is zero.
+    void finish(const Forward<T>& call, long row, int accesses, const T* features, const T* content) const {
+        const int end = length(call, row);
         T* const* memory_final = call.final_state + controller.kStates;
-        for (int i = 0; i < rows; i++) {
-            const long row = first + i;
-            const int end = length(call, row);
-            for (int t = end; t < c.steps; t++) set_zero(call.features + ((long)t * c.batch + row) * F, F);
-            const T* last = record_at(call, end, row);
-            std::memcpy(call.final_state[0] + row * H, features + (long)i * Fp, H * sizeof(T));
-            controller.end(last, call.final_state, row);
-            memory.end(last, contents + i * memory.content_size, memory_final, row);
-            std::memcpy(memory_final[memory.kStates - 1] + row * Q, features + (long)i * Fp + H, Q * sizeof(T));
-        }
+        std::memcpy(call.final_state[0] + row * H, features, H * sizeof(T));
+        controller.end(controller_at(call, end, row), call.final_state, row);
+        memory.end(memory_at(call, accesses, row), content, memory_final, row);
+        std::memcpy(memory_final[memory.kStates - 1] + row * Q, features + H, Q * sizeof(T));
+        for (int t = end; t < c.steps; t++) set_zero(features_at(call, t, row), F);
     }
 
     void backward_tile(const Forward<T>& call, const Backward<T>& gradients, int tile, const T* recurrent,
@@ -148,72 +152,80 @@ template <class T, template <class> class ControllerOf, template <class> class M
         const int first = tile * c.rows_together, rows = std::min(c.rows_together, c.batch - first);
         const int every = c.checkpoint_every;
         const long content = memory.content_size, carry_size = memory.carry_size + controller.carry_size;
-        const long per_row = carry_size + 2 * Fp + Hp + Pp + Xp + (long)(every + 1) * content;
+        const long per_row = carry_size + 2 * Fp + Hp + (every + 1) * content;
         T* carries = own.get<T>(rows * per_row + memory.scratch_size);
-        T* dfeatures = carries + rows * carry_size;    // d[h, r] that came from the step after
-        T* dnow = dfeatures + (long)rows * Fp;         // with what came from the output
+        T* dfeatures = carries + rows * carry_size;  // d[h, r] that came from the step after
+        T* dnow = dfeatures + (long)rows * Fp;       // with what came from the output
         T* dhidden = dnow + (long)rows * Fp;
-        T* dpre = dhidden + (long)rows * Hp;
-        T* dvector = dpre + (long)rows * Pp;
-        T* contents = dvector + (long)rows * Xp;       // of one chunk of steps
-        T* scratch = contents + rows * (long)(every + 1) * content;
-        set_zero(carries, rows * (carry_size + 2 * Fp + Hp + Pp + Xp));
+        T* contents = dhidden + (long)rows * Hp;     // before each of a few accesses, and after the last
+        T* scratch = contents + rows * (every + 1) * content;
+        set_zero(carries, rows * (carry_size + 2 * Fp + Hp));
         const T* const* dmemory_final = gradients.dfinal_state + controller.kStates;
 
-        int longest = 0;
+        int longest = 0, accesses[kMostRows] = {}, played_back[kMostRows];
         for (int i = 0; i < rows; i++) {
             const long row = first + i;
             T* carry = carries + i * carry_size;
             memory.begin_backward(carry, dmemory_final, row);
             controller.begin_backward(carry + memory.carry_size, gradients.dfinal_state, row);
             longest = std::max(longest, length(call, row));
+            for (int t = 0; t < length(call, row); t++) accesses[i] += access(call, t, row) != kHold;
+            played_back[i] = -1;
             if (controller.extra_size) set_zero(gradients.dextra + row * controller.extra_size, controller.extra_size);
         }
-        for (int t = longest; t < c.steps; t++)
+        for (int t = longest; t < c.steps; t++) {
+            set_zero(gradients.dpreactivations + ((long)t * c.batch + first) * P, (long)rows * P);
+            set_zero(gradients.dinterface + ((long)t * c.batch + first) * X, (long)rows * X);
+        }
+        for (int t = longest - 1; t >= 0; t--) {
+            T* dvectors = gradients.dinterface + ((long)t * c.batch + first) * X;
+            T* dpre = gradients.dpreactivations + ((long)t * c.batch + first) * P;
+            bool accessed = false;
             for (int i = 0; i < rows; i++) {
-                set_zero(gradients.dpreactivations + ((long)t * c.batch + first + i) * P, P);
-                set_zero(gradients.dinterface + ((long)t * c.batch + first + i) * X, X);
-            }
-        for (int chunk = (longest - 1) / every * every; longest && chunk >= 0; chunk -= every) {
-            const int steps = std::min(every, longest - chunk);
-            for (int i = 0; i < rows; i++) replay(call, first + i, chunk, steps, contents + i * (every + 1) * content);
-            for (int t = chunk + steps - 1; t >= chunk; t--) {
-                for (int i = 0; i < rows; i++) {
-                    const long row = first + i;
-                    T *d = dnow + (long)i * Fp, *dx = dvector + (long)i * Xp;
-                    if (t >= length(call, row)) {
-                        set_zero(dx, Xp);
-                        set_zero(dhidden + (long)i * Hp, Hp);
-                        set_zero(gradients.dinterface + ((long)t * c.batch + row) * X, X);
-                        continue;
-                    }
-                    const T* from_output = gradients.dfeatures + ((long)t * c.batch + row) * F;
-                    T* from_after = dfeatures + (long)i * Fp;
-                    if (t == length(call, row) - 1) from_final_state(gradients, row, from_after);
-                    for (int k = 0; k < F; k++) d[k] = from_output[k] + from_after[k];
-                    const T* before = contents + ((long)i * (every + 1) + (t - chunk)) * content;
-                    memory.backward(record_at(call, t + 1, row), record_at(call, t, row), before, before + content,
-                                    d + H, carries + i * carry_size, dx, writes(call, t), scratch);
-                    std::memcpy(gradients.dinterface + ((long)t * c.batch + row) * X, dx, X * sizeof(T));
-                    std::memcpy(dhidden + (long)i * Hp, d, H * sizeof(T));
+                const long row = first + i;
+                T *d = dnow + (long)i * Fp, *dh = dhidden + (long)i * Hp, *dvector = dvectors + (long)i * X;
+                if (t >= length(call, row)) {
+                    set_zero(d, Fp), set_zero(dh, Hp), set_zero(dvector, X);
+                    continue;
                 }
-                product(rows, H, X, dvector, Xp, interface, Hp, dhidden, Hp, dhidden, Hp);  // dh += Wᵀ dξ
-                for (int i = 0; i < rows; i++) {
-                    const long row = first + i;
-                    T *da = dpre + (long)i * Pp, *direct = dnow + (long)i * Fp;
-                    set_zero(direct, Fp);
-                    if (t >= length(call, row)) {
-                        set_zero(da, Pp);
-                    } else {
-                        controller.backward(record_at(call, t + 1, row), record_at(call, t, row),
-                                            hidden_before(call, t, row), dhidden + (long)i * Hp,
-                                            carries + i * carry_size + memory.carry_size, da, direct, call.extra,
-                                            gradients.dextra + row * controller.extra_size);
-                    }
-                    std::memcpy(gradients.dpreactivations + ((long)t * c.batch + row) * P, da, P * sizeof(T));
+                const T* from_output = gradients.dfeatures + ((long)t * c.batch + row) * F;
+                T* from_after = dfeatures + (long)i * Fp;
+                if (t == length(call, row) - 1) from_final_state(gradients, row, from_after);
+                for (int k = 0; k < F; k++) d[k] = from_output[k] + from_after[k];
+                std::memcpy(dh, d, H * sizeof(T));
+                set_zero(d, H);
+                const Access kind = access(call, t, row);
+                if (kind == kHold) {  // what was read stays, and so does its gradient
+                    set_zero(dvector, X);
+                    continue;
                 }
-                product(rows, F, P, dpre, Pp, recurrent, Fp, dnow, Fp, dfeatures, Fp);  // d[h, r]_{t−1}
+                const int number = --accesses[i];
+                T* chunk = contents + i * (every + 1) * content;
+                if (number / every != played_back[i]) {
+                    played_back[i] = number / every;
+                    play_back(call, row, played_back[i] * every, number, chunk);
+                }
+                const T* before = chunk + number % every * content;
+                memory.backward(memory_at(call, number + 1, row), memory_at(call, number, row), before,
+                                before + content, d + H, carries + i * carry_size, dvector, kind == kWrite, scratch);
+                set_zero(d + H, Q);
+                accessed = true;
             }
+            if (accessed)  // dh += Wᵀ dξ
+                Panels<T>(X, H).product({dvectors, X, dhidden, Hp, dhidden, Hp}, rows, interface);
+            for (int i = 0; i < rows; i++) {
+                const long row = first + i;
+                T* da = dpre + (long)i * P;
+                if (t >= length(call, row)) {
+                    set_zero(da, P);
+                    continue;
+                }
+                const T* hidden_before = t ? features_at(call, t - 1, row) : call.state[0] + row * H;
+                controller.backward(controller_at(call, t + 1, row), controller_at(call, t, row), hidden_before,
+                                    dhidden + (long)i * Hp, carries + i * carry_size + memory.carry_size, da,
+                                    dnow + (long)i * Fp, call.extra, gradients.dextra + row * controller.extra_size);
+            }
+            Panels<T>(P, F).product({dpre, P, dnow, Fp, dfeatures, Fp}, rows, recurrent);  // d[h, r]_{t−1}
         }
         T* const* dmemory_state = gradients.dstate + controller.kStates;
         for (int i = 0; i < rows; i++) {
@@ -227,14 +239,14 @@ template <class T, template <class> class ControllerOf, template <class> class M
         }
     }
 
-    // The contents before each step of a chunk, and after its last.
-    void replay(const Forward<T>& call, long row, int chunk, int steps, T* contents) const {
-        if (chunk >= length(call, row)) return;
-        std::memcpy(contents, checkpoint_at(call, chunk, row), memory.content_size * sizeof(T));
-        for (int s = 0; s < steps && chunk + s < length(call, row); s++)
-            memory.replay(record_at(call, chunk + s + 1, row), record_at(call, chunk + s, row),
-                          contents + s * memory.content_size, contents + (s + 1) * memory.content_size,
-                          writes(call, chunk + s));
+    // The contents before the accesses `first` … `last`, and after the last, from the one that was kept.
+    void play_back(const Forward<T>& call, long row, int first, int last, T* contents) const {
+        std::memcpy(contents, checkpoint_at(call, first, row), memory.content_size * sizeof(T));
+        for (int number = first; number <= last; number++, contents += memory.content_size) {
+            const T* record = memory_at(call, number + 1, row);
+            memory.replay(record, memory_at(call, number, row), contents, contents + memory.content_size,
+                          record[wrote] != 0);
+        }
     }
 
     void from_final_state(const Backward<T>& gradients, long row, T* d) const {

@@ -3,10 +3,10 @@
 // Every array that a kernel walks is padded to whole vectors (see padded()), so that loops have no tails.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 namespace mnemon {
 
@@ -143,62 +143,104 @@ template <class T, class F> MNEMON_INLINE void map(const T* x, T* y, int n, F f)
     }
 }
 
+// x, loaded once: the compiler would otherwise load it again for each of its uses, which are more than loads can feed.
+template <class T> MNEMON_INLINE Vec<T> in_register(Vec<T> x) {
+#if defined(__x86_64__)
+    asm("" : "+v"(x));
+#endif
+    return x;
+}
+
 // ---- matrix product of a few rows -----------------------------------------------------------------------------------
 //
-// C[m][n] = start[m][n] + Σ_k A[m][k] B[k][n], with B's rows padded to whole vectors. A block of C stays in registers
-// while k runs; B is read once for all rows of a block.
+// C[m][n] = start[m][n] + Σ_k A[m][k] B[k][n]. A block of C stays in registers while k runs; B is read once for all rows
+// of a block. start may be null (zero), or have stride 0 (one row for all). Rows of c and start are padded.
+
+template <class T> struct Product {
+    const T* a;
+    long a_stride;
+    const T* start;
+    long start_stride;
+    T* c;
+    long c_stride;
+};
 
 template <class T, int Rows, int Vectors>
-MNEMON_INLINE void product_block(int depth, const T* a, long a_stride, const T* b, long b_stride, const T* start,
-                                 long start_stride, T* c, long c_stride) {
+MNEMON_INLINE void product_block(const Product<T>& p, int row, long column, int depth, const T* b, long b_stride) {
     Vec<T> block[Rows][Vectors];
+    const T* start = p.start ? p.start + row * p.start_stride + column : nullptr;
     for (int m = 0; m < Rows; m++)
         for (int n = 0; n < Vectors; n++)
-            block[m][n] = start ? load<T>(start + m * start_stride + n * kLanes<T>) : Vec<T>{};
+            block[m][n] = start ? load<T>(start + m * p.start_stride + n * kLanes<T>) : Vec<T>{};
+    const T* a = p.a + row * p.a_stride;
+    const long a_stride = p.a_stride;
     for (int k = 0; k < depth; k++) {
         Vec<T> right[Vectors];
-        for (int n = 0; n < Vectors; n++) right[n] = load<T>(b + k * b_stride + n * kLanes<T>);
+        for (int n = 0; n < Vectors; n++) right[n] = in_register<T>(load<T>(b + k * b_stride + n * kLanes<T>));
         for (int m = 0; m < Rows; m++) {
-            Vec<T> left = spread<T>(a[m * a_stride + k]);
+            const Vec<T> left = spread<T>(a[m * a_stride + k]);
             for (int n = 0; n < Vectors; n++) block[m][n] += left * right[n];
         }
     }
+    T* c = p.c + row * p.c_stride + column;
     for (int m = 0; m < Rows; m++)
-        for (int n = 0; n < Vectors; n++) store<T>(c + m * c_stride + n * kLanes<T>, block[m][n]);
+        for (int n = 0; n < Vectors; n++) store<T>(c + m * p.c_stride + n * kLanes<T>, block[m][n]);
 }
 
-template <class T, int Rows>
-void product_rows(int columns, int depth, const T* a, long a_stride, const T* b, long b_stride, const T* start,
-                  long start_stride, T* c, long c_stride) {
-    constexpr int kWide = Rows >= 4 ? 2 : (Rows >= 2 ? 4 : 8);  // registers: Rows × kWide sums + kWide + 1
-    const int vectors = padded<T>(columns) / kLanes<T>;
-    int n = 0;
-    for (; n + kWide <= vectors; n += kWide) {
-        const long at = (long)n * kLanes<T>;
-        product_block<T, Rows, kWide>(depth, a, a_stride, b + at, b_stride, start ? start + at : start, start_stride,
-                                      c + at, c_stride);
-    }
-    for (; n < vectors; n++) {
-        const long at = (long)n * kLanes<T>;
-        product_block<T, Rows, 1>(depth, a, a_stride, b + at, b_stride, start ? start + at : start, start_stride,
-                                  c + at, c_stride);
-    }
-}
-
-// start may be null (zero), or have stride 0 (one row for all). Rows of c and start need room for padded columns.
-template <class T>
-void product(int rows, int columns, int depth, const T* a, long a_stride, const T* b, long b_stride, const T* start,
-             long start_stride, T* c, long c_stride) {
+// All rows of so many vectors of columns.
+template <class T, int Vectors>
+void product_columns(const Product<T>& p, int rows, long column, int depth, const T* b, long b_stride) {
     int m = 0;
-    auto from = [&](auto count) {
-        constexpr int kRows = decltype(count)::value;
-        for (; m + kRows <= rows; m += kRows)
-            product_rows<T, kRows>(columns, depth, a + m * a_stride, a_stride, b, b_stride,
-                                   start ? start + m * start_stride : start, start_stride, c + m * c_stride, c_stride);
-    };
-    from(std::integral_constant<int, 4>());
-    from(std::integral_constant<int, 2>());
-    from(std::integral_constant<int, 1>());
+    for (; m + 4 <= rows; m += 4) product_block<T, 4, Vectors>(p, m, column, depth, b, b_stride);
+    for (; m + 2 <= rows; m += 2) product_block<T, 2, Vectors>(p, m, column, depth, b, b_stride);
+    for (; m < rows; m++) product_block<T, 1, Vectors>(p, m, column, depth, b, b_stride);
 }
+
+constexpr int kPanel = 3;  // vectors: with four rows, 12 sums, 3 of B and 1 of A fill the 16 registers of AVX2
+
+template <class T> void product_columns(const Product<T>& p, int rows, int vectors, long column, int depth, const T* b,
+                                        long b_stride) {
+    if (vectors == 1) product_columns<T, 1>(p, rows, column, depth, b, b_stride);
+    if (vectors == 2) product_columns<T, 2>(p, rows, column, depth, b, b_stride);
+    if (vectors == 3) product_columns<T, 3>(p, rows, column, depth, b, b_stride);
+}
+
+// B as it lies, with padded rows.
+template <class T>
+void product(const Product<T>& p, int rows, int columns, int depth, const T* b, long b_stride) {
+    const int vectors = padded<T>(columns) / kLanes<T>;
+    for (int n = 0; n < vectors; n += kPanel)
+        product_columns(p, rows, std::min(kPanel, vectors - n), (long)n * kLanes<T>, depth, b + (long)n * kLanes<T>,
+                        b_stride);
+}
+
+// B in panels: kPanel vectors of columns, row after row, then the next ones, so that a block reads it in a line.
+template <class T> class Panels {
+  public:
+    Panels(int depth, int columns) : depth_(depth), columns_(columns) {}
+    long size() const { return (long)depth_ * padded<T>(columns_); }
+
+    // at(k, n) is B[k][n].
+    template <class At> void pack(T* to, At at) const {
+        const int all = padded<T>(columns_);
+        for (int first = 0; first < all; first += kPanel * kLanes<T>) {
+            const int last = std::min(all, first + kPanel * kLanes<T>);
+            for (int k = 0; k < depth_; k++)
+                for (int n = first; n < last; n++) *to++ = n < columns_ ? at(k, n) : 0;
+        }
+    }
+
+    void product(const Product<T>& p, int rows, const T* panels) const {
+        const int vectors = padded<T>(columns_) / kLanes<T>;
+        for (int n = 0; n < vectors; n += kPanel) {
+            const int wide = std::min(kPanel, vectors - n);
+            product_columns(p, rows, wide, (long)n * kLanes<T>, depth_, panels + (long)n * kLanes<T> * depth_,
+                            (long)wide * kLanes<T>);
+        }
+    }
+
+  private:
+    int depth_, columns_;
+};
 
 }  // namespace mnemon
