@@ -89,9 +89,15 @@ class Run:
         from rich.table import Table
 
         described = results.description
-        table = Table(title=f"{described.title}: {described.metric_label}, scale {described.scale:g}", box=SIMPLE_HEAD)
+        table = Table(
+            title=f"{described.title}: {described.metric_label}, scale {described.scale:g}",
+            box=SIMPLE_HEAD,
+            padding=(0, 1, 0, 0),
+            pad_edge=False,
+        )
         for column in COLUMNS:
-            table.add_column(column, justify="left" if column in ("setting", "model") else "right")
+            words = column in ("setting", "model")
+            table.add_column(column, justify="left" if words else "right", no_wrap=words)
         for row in results.rows:
             if is_wanted(self.only, row.described.setting, row.described.model):
                 table.add_row(*cells(row))

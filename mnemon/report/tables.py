@@ -8,6 +8,7 @@ from mnemon.report.results import Results, Row, Run
 
 COLUMNS = ("setting", "model", "ours", "n", "best", "thesis", "parameters", "thesis's", "time")
 NONE = "–"
+SMALL = 0.1  # below this, two digits after the point would say little
 
 
 def document(results: Results, wanted: Callable[[Row], bool] = lambda _: True) -> dict[str, Any]:
@@ -86,8 +87,10 @@ def facts(results: Results) -> list[str]:
 
 
 def mean_and_sd(row: Row) -> str:
-    """``97.7 ± 0.4``."""
-    return number(row.mean) if row.sd is None else f"{number(row.mean)} ± {number(row.sd)}"
+    """``97.70 ± 0.40``, both with the digits that the mean needs."""
+    if row.mean is None or row.sd is None:
+        return number(row.mean)
+    return f"{row.mean:.2f} ± {row.sd:.2f}" if abs(row.mean) >= SMALL else f"{row.mean:.4g} ± {row.sd:.2g}"
 
 
 def parameters(run: Run) -> str:
@@ -99,7 +102,7 @@ def number(value: float | None) -> str:
     """Two digits after the point, or four significant ones where that would say nothing."""
     if value is None:
         return NONE
-    return f"{value:.2f}" if abs(value) >= 0.1 or value == 0 else f"{value:.4g}"
+    return f"{value:.2f}" if abs(value) >= SMALL or value == 0 else f"{value:.4g}"
 
 
 def duration(seconds: float | None) -> str:

@@ -67,6 +67,11 @@ def test_cells_and_markdown(tmp_path: Path) -> None:
     assert "thesis: §1, best of 3" in text
 
 
+def test_the_spread_has_the_digits_of_the_mean(tmp_path: Path) -> None:
+    folder = write_experiment(tmp_path / "one", {"ntm": [0.5, 0.5001], "dnc": [0.001, 0.002]}, percent=False)
+    assert [cells(row)[2] for row in read_results(folder).rows[1:]] == ["0.50 ± 0.00", "0.0015 ± 0.00071"]
+
+
 def test_numbers_and_times() -> None:
     assert [number(value) for value in (None, 0.0, 97.654, 0.00123456)] == ["–", "0.00", "97.65", "0.001235"]
     assert [duration(value) for value in (None, 59.6, 3_725.0)] == ["–", "0:01:00", "1:02:05"]
