@@ -115,6 +115,8 @@ def _heat_map(path: Path) -> str:
         panel.set_title(array["name"])
         panel.set_xlabel(array["columns"])
         panel.set_ylabel(array["rows"])
+        columns = len(array["values"][0])
+        panel.set_xticks(range(0, columns, 1 + columns // 8))
         panel.grid(visible=False)
     return _svg(figure)
 
