@@ -189,13 +189,13 @@ class RandomWriting(_Counted):
     Args:
         slots: D.
         length: T, the steps of the encoded sequence; every later step writes.
-        seed: which steps.
+        seed: which steps; by default drawn from torch's global random numbers, as weights are.
         hold_reads: leave the memory alone between writes; otherwise it is read at every step.
     """
 
-    def __init__(self, slots: int, length: int, *, seed: int = 0, hold_reads: bool = True) -> None:
+    def __init__(self, slots: int, length: int, *, seed: int | None = None, hold_reads: bool = True) -> None:
         check_sizes(slots=slots, length=length)
-        generator = torch.Generator().manual_seed(seed)
+        generator = None if seed is None else torch.Generator().manual_seed(seed)
         pattern = torch.rand(length, generator=generator) < (slots + 1) / length
         super().__init__(pattern, repeats=False, hold_reads=hold_reads)
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from mnemon.errors import UserError
 from mnemon.models.catalogue import ModelConfig
 from mnemon.runner.job import Job
 from mnemon.runner.sources import DataTask
@@ -16,8 +15,6 @@ from mnemon.tasks.base import Task
 from mnemon.training.config import TrainConfig
 
 Writing = Literal["regular", "uniform", "cached", "random"]
-
-AVAILABLE: tuple[Writing, ...] = ("regular",)  # rows with another policy are left out
 
 # §6.5.1 and §6.5.2: batch 64, 10,000 iterations, Adam 1e-3, gradients clipped to 10
 TRAINING = TrainConfig(
@@ -39,7 +36,7 @@ class Model:
     """A model as the tables name it. ``cache`` is the number of states that CUW attends to, the thesis's L."""
 
     name: str
-    base: Literal["lstm", "ntm", "dnc"]
+    base: Literal["no-memory", "ntm", "dnc"]
     writing: Writing = "regular"
     controller: str = "layer-norm-lstm"
     hidden: int = 100
@@ -48,7 +45,7 @@ class Model:
 
 
 # §6.5.2: sizes of the controller are chosen so that the models are about equally large
-LSTM = Model(name="LSTM", base="lstm", hidden=125, parameters=103_840)
+LSTM = Model(name="LSTM", base="no-memory", hidden=125, parameters=103_840)
 NTM = Model(name="NTM", base="ntm", controller="lstm", parameters=99_112)
 DNC = Model(name="DNC", base="dnc", parameters=98_840)
 RW = Model(name="DNC+RW", base="dnc", writing="random", parameters=98_840)
@@ -58,12 +55,18 @@ CUW = Model(name="DNC+CUW", base="dnc", writing="cached", hidden=95, parameters=
 
 def model_config(model: Model, *, slots: int, length: int, word: int = 64) -> ModelConfig:
     """The config of a model for sequences that take ``length`` steps to read, the end-of-sequence step included."""
-    config = ModelConfig(
-        name=model.base, controller=model.controller, hidden=model.hidden, slots=slots, word=word, heads=1
+    return ModelConfig(
+        name=model.base,
+        controller=model.controller,
+        hidden=model.hidden,
+        slots=slots,
+        word=word,
+        heads=1,
+        biases=model.base == "ntm",
+        writing=model.writing,
+        interval=model.cache if model.writing == "cached" else None,
+        encoded=None if model.writing == "regular" else length,
     )
-    if model.writing == "regular":
-        return config
-    raise UserError(f"{model.name} for {length} steps: there is no {model.writing} writing yet")
 
 
 def jobs_of_setting(
@@ -78,7 +81,7 @@ def jobs_of_setting(
     counts: bool = True,  # whether the thesis counts the parameters of this task
     trace: bool = False,
 ) -> list[Job]:
-    """One job for each model whose writing there is; tested on what it was trained on, as in the thesis."""
+    """One job for each model; tested on what it was trained on, as in the thesis."""
     return [
         Job(
             setting=setting,
@@ -93,5 +96,4 @@ def jobs_of_setting(
             trace=trace,
         )
         for model in models
-        if model.writing in AVAILABLE
     ]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import torch
 from torch import nn
 
 from mnemon.cell import MemoryCell
@@ -15,11 +16,13 @@ from mnemon.controllers import (
     LayerNormLSTMController,
     LSTMController,
 )
-from mnemon.errors import look_up
+from mnemon.errors import UserError, look_up
+from mnemon.interface import LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, Memory, NTMMemory
 from mnemon.memory.base import check_sizes
-from mnemon.models.baseline import LSTMBaseline
+from mnemon.models.baseline import ControllerBaseline, LSTMBaseline
 from mnemon.rnn import MANN
+from mnemon.writing import CachedUniformWriting, RandomWriting, RegularWriting, UniformWriting, Writing
 
 CONTROLLERS: dict[str, type[Controller[Any]]] = {
     "lstm": LSTMController,
@@ -40,11 +43,50 @@ class ModelConfig:
     slots: int = 128
     word: int = 20
     heads: int = 1  # read heads, and as many write heads where the memory has several
+    biases: bool = True  # of the interface and the read-out
+    writing: str = "regular"
+    interval: int | None = None  # steps from write to write; uniform writing can take it from slots and encoded
+    encoded: int | None = None  # steps of the sequence to store; every later step writes
 
     def __post_init__(self) -> None:
         look_up(MODELS, self.name, "model")
         look_up(CONTROLLERS, self.controller, "controller")
+        look_up(WRITINGS, self.writing, "writing")
         check_sizes(hidden=self.hidden, slots=self.slots, word=self.word, heads=self.heads)
+        if self.writing != "regular" and not MODELS[self.name].has_memory:
+            raise UserError(f"model {self.name!r} has no memory to write: leave out writing={self.writing!r}")
+        with torch.random.fork_rng(devices=[]):  # random writing draws
+            make_writing(self)  # refuses settings that do not go together
+
+
+def _uniform(config: ModelConfig) -> Writing[Any]:
+    slots = config.slots if config.interval is None else None
+    return UniformWriting(config.interval, slots=slots, length=config.encoded)
+
+
+def _cached(config: ModelConfig) -> Writing[Any]:
+    if config.interval is None:
+        raise UserError("cached writing needs an interval: write interval=5")
+    return CachedUniformWriting(config.interval, length=config.encoded)
+
+
+def _random(config: ModelConfig) -> Writing[Any]:
+    if config.encoded is None:
+        raise UserError("random writing needs the steps of the sequence to store: write encoded=50")
+    return RandomWriting(config.slots, config.encoded)
+
+
+WRITINGS: dict[str, Callable[[ModelConfig], Writing[Any]]] = {
+    "regular": lambda _: RegularWriting(),
+    "uniform": _uniform,
+    "cached": _cached,
+    "random": _random,
+}
+
+
+def make_writing(config: ModelConfig) -> Writing[Any]:
+    """When the model writes its memory."""
+    return WRITINGS[config.writing](config)
 
 
 class ModelEntry(NamedTuple):
@@ -54,6 +96,7 @@ class ModelEntry(NamedTuple):
     thesis: str  # where the thesis describes it
     file: str
     build: Callable[[ModelConfig, int, int], nn.Module]  # (config, input size, output size)
+    has_memory: bool = True
 
 
 def build_model(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
@@ -65,7 +108,16 @@ def _recurrent(config: ModelConfig, memory: Memory[Any, Any], input_size: int, o
     controller_type = CONTROLLERS[config.controller]
     learned = isinstance(memory, NTMMemory) and controller_type.recurrent  # as the NTM family was published
     controller = controller_type(input_size, config.hidden, learned_state=learned)
-    return MANN(MemoryCell(controller, memory, output_size=output_size))
+    return MANN(
+        MemoryCell(
+            controller,
+            memory,
+            interface=LinearInterface(bias=config.biases),
+            writing=make_writing(config),
+            output_size=output_size,
+            output_bias=config.biases,
+        )
+    )
 
 
 def _ntm(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
@@ -96,6 +148,11 @@ def _lstm(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
     return LSTMBaseline(input_size, config.hidden, output_size)
 
 
+def _without_memory(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
+    controller = CONTROLLERS[config.controller](input_size, config.hidden)
+    return ControllerBaseline(controller, output_size, bias=config.biases)
+
+
 MODELS: dict[str, ModelEntry] = {
     "ntm": ModelEntry("Neural Turing Machine", "§3.3.3, §7.4", "mnemon/memory/ntm.py", _ntm),
     "dnc": ModelEntry("Differentiable Neural Computer", "§3.3.4", "mnemon/memory/dnc.py", _dnc),
@@ -106,5 +163,8 @@ MODELS: dict[str, ModelEntry] = {
         "DNC with masked look-up, erased frees and sharpened links", "beyond", "mnemon/memory/dnc.py", _dnc_repaired
     ),
     "lrua": ModelEntry("Least recently used access", "§7.4.4", "mnemon/memory/lrua.py", _lrua),
-    "lstm": ModelEntry("LSTM baseline without a memory", "§3.1.1", "mnemon/models/baseline.py", _lstm),
+    "lstm": ModelEntry("LSTM baseline without a memory", "§3.1.1", "mnemon/models/baseline.py", _lstm, False),
+    "no-memory": ModelEntry(
+        "A controller of any kind without a memory", "§3.1", "mnemon/models/baseline.py", _without_memory, False
+    ),
 }

@@ -1,11 +1,21 @@
+from typing import Any
+
 import pytest
 import torch
 
-from mnemon import UserError
+from mnemon import (
+    MANN,
+    CachedUniformWriting,
+    RandomWriting,
+    RegularWriting,
+    UniformWriting,
+    UserError,
+)
 from mnemon.experiments.ntm_single import NTM, NTM_PARAMETERS
-from mnemon.models.baseline import LSTMBaseline, matching_hidden_size
+from mnemon.models.baseline import ControllerBaseline, LSTMBaseline, matching_hidden_size
 from mnemon.models.catalogue import CONTROLLERS, MODELS, ModelConfig, build_model
 from mnemon.tasks.catalogue import TASKS
+from mnemon.writing import Writing
 
 
 def parameters(model: torch.nn.Module) -> int:
@@ -59,3 +69,45 @@ def test_baseline_with_lengths_equals_rows_alone() -> None:
     torch.testing.assert_close(output[:4, 1:], alone)
     torch.testing.assert_close(hidden[:, 1:], hidden_alone)
     assert not output[4:, 1].any()
+
+
+def test_controller_alone_is_the_network_of_torch() -> None:
+    torch.manual_seed(0)
+    model = build_model(ModelConfig(name="no-memory", controller="lstm", hidden=5), input_size=3, output_size=2)
+    assert isinstance(model, ControllerBaseline)
+    twin = LSTMBaseline(3, 5, 2)
+    ours = {name.removeprefix("controller."): tensor for name, tensor in model.state_dict().items()}
+    with torch.no_grad():
+        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
+            getattr(twin.rnn, f"{name}_l0").copy_(ours[name])
+    twin.readout.load_state_dict(model.readout.state_dict())
+    inputs, lengths = torch.randn(6, 2, 3), torch.tensor([6, 4])
+    output, state = model(inputs, lengths=lengths)
+    expected, (hidden, cell) = twin(inputs, lengths=lengths)
+    torch.testing.assert_close(output, expected)
+    torch.testing.assert_close(state.hidden, hidden[0])
+    torch.testing.assert_close(state.cell, cell[0])
+
+
+def test_writing_policies_by_name() -> None:
+    def policy(**settings: Any) -> Writing[Any]:
+        model = build_model(ModelConfig(name="dnc", slots=4, **settings), input_size=3, output_size=2)
+        assert isinstance(model, MANN)
+        return model.cell.writing
+
+    assert isinstance(policy(), RegularWriting)
+    assert isinstance(policy(writing="uniform", interval=3), UniformWriting)
+    balanced = policy(writing="uniform", encoded=50)
+    assert isinstance(balanced, UniformWriting)
+    assert balanced.pattern.nonzero().flatten().tolist() == [9, 19, 29, 39]
+    assert isinstance(policy(writing="cached", interval=5, encoded=50), CachedUniformWriting)
+    assert isinstance(policy(writing="random", encoded=50), RandomWriting)
+    for bad, message in (
+        ({"writing": "uniform"}, "needs an interval, or slots and length"),
+        ({"writing": "cached"}, "cached writing needs an interval"),
+        ({"writing": "random"}, "random writing needs the steps"),
+        ({"writing": "irregular"}, "no writing is called 'irregular'"),
+        ({"name": "lstm", "writing": "uniform", "interval": 2}, "has no memory to write"),
+    ):
+        with pytest.raises(UserError, match=message):
+            ModelConfig(**{"name": "dnc", **bad})  # type: ignore[arg-type]
