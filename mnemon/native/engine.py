@@ -24,7 +24,7 @@ from mnemon.controllers import (
 from mnemon.interface import LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, NTMMemory
 from mnemon.native.library import LIBRARY, SUFFIX
-from mnemon.native.operator import WORKSPACES, cell_numbers, sequence
+from mnemon.native.operator import cell_numbers, run_sequence
 from mnemon.writing import (
     Access,
     CachedUniformWriting,
@@ -38,54 +38,47 @@ from mnemon.writing import (
 class Weights(NamedTuple):
     """A controller's weights as the kernels take them."""
 
-    inputs: Tensor  # P I
+    inputs: Tensor  # P (I + R·W), acts on [x, r]
+    hidden: Tensor | None  # P H, acts on h
     bias: Tensor | None  # P
-    recurrent: Tensor  # (H + R·W) P, acts on [h, r]
-    extra: Tensor
+    extra: Tensor | None = None
 
 
 def _plain(controller: Controller[Any]) -> Weights:
-    """One matrix for [x, r], one for h, side by side; both biases are one."""
-    size = controller.input_size
-    assert controller.weight_hh is not None
+    """Both biases are one."""
     assert controller.bias_ih is not None
     assert controller.bias_hh is not None
-    recurrent = torch.cat([controller.weight_hh, controller.weight_ih[:, size:]], dim=1).T
-    bias = controller.bias_ih + controller.bias_hh
-    return Weights(controller.weight_ih[:, :size], bias, recurrent, bias.new_empty(0))
+    return Weights(controller.weight_ih, controller.weight_hh, controller.bias_ih + controller.bias_hh)
 
 
 def _feed_forward(controller: Controller[Any]) -> Weights:
     """Nothing comes from h."""
-    size, weight = controller.input_size, controller.weight_ih
-    recurrent = torch.cat([weight.new_zeros(weight.shape[0], controller.hidden_size), weight[:, size:]], dim=1).T
-    return Weights(weight[:, :size], controller.bias_ih, recurrent, weight.new_empty(0))
+    return Weights(controller.weight_ih, None, controller.bias_ih)
 
 
 def _gated(controller: Controller[Any]) -> Weights:
     """The candidate's two parts stay apart, [r, z, n_x, n_h]: what comes from h is reset before they are added."""
-    size, hidden = controller.input_size, controller.hidden_size
+    size = controller.hidden_size
     assert controller.weight_hh is not None
     assert controller.bias_ih is not None
     assert controller.bias_hh is not None
-    zeros = controller.weight_ih.new_zeros
-    from_inputs = F.pad(controller.weight_ih, (0, 0, 0, hidden))  # rows r, z, n_x, and none of n_h
-    gates, candidate = controller.weight_hh[: 2 * hidden], controller.weight_hh[2 * hidden :]
-    from_hidden = torch.cat([gates, zeros(hidden, hidden), candidate])
-    recurrent = torch.cat([from_hidden, from_inputs[:, size:]], dim=1).T
-    bias_gates, bias_candidate = controller.bias_hh[: 2 * hidden], controller.bias_hh[2 * hidden :]
-    bias = F.pad(controller.bias_ih, (0, hidden)) + torch.cat([bias_gates, zeros(hidden), bias_candidate])
-    return Weights(from_inputs[:, :size], bias, recurrent, zeros(0))
+
+    def apart(gates_and_candidate: Tensor) -> Tensor:
+        """Nothing for n_x."""
+        gates, candidate = gates_and_candidate[: 2 * size], gates_and_candidate[2 * size :]
+        return torch.cat([gates, torch.zeros_like(candidate), candidate])
+
+    inputs = F.pad(controller.weight_ih, (0, 0, 0, size))  # nothing for n_h
+    return Weights(
+        inputs, apart(controller.weight_hh), F.pad(controller.bias_ih, (0, size)) + apart(controller.bias_hh)
+    )
 
 
 def _normalised(controller: Controller[Any]) -> Weights:
     """No biases but those of the normalisations."""
     assert isinstance(controller, LayerNormLSTMController)
-    assert controller.weight_hh is not None
-    size = controller.input_size
-    recurrent = torch.cat([controller.weight_hh, controller.weight_ih[:, size:]], dim=1).T
     extra = torch.cat([controller.norm_gain.flatten(), controller.norm_bias.flatten()])
-    return Weights(controller.weight_ih[:, :size], None, recurrent, extra)
+    return Weights(controller.weight_ih, controller.weight_hh, None, extra)
 
 
 CONTROLLERS: dict[type[Controller[Any]], tuple[str, Callable[[Controller[Any]], Weights]]] = {
@@ -149,11 +142,9 @@ def run(
     """
     steps, hidden_size = inputs.shape[0], cell.controller.hidden_size
     kernel = _kernel(cell)
-    projected = F.linear(inputs, kernel.weights.inputs, kernel.weights.bias)
     features = []
     breaks = [0, *(step for step in cell.writing.recalls(state.writing, steps) if step), steps]
     for start, stop in itertools.pairwise(breaks):
-        part = projected[start:stop]
         left = None if lengths is None else (lengths.to(torch.int64) - start).clamp(0, stop - start)
         before = state.controller.hidden
         if stop > start:
@@ -161,7 +152,7 @@ def run(
             if left is not None:
                 recalled = torch.where((left > 0).unsqueeze(1), recalled, before)
             state = state._replace(controller=state.controller._replace(hidden=recalled))
-        outputs, state = _segment(kernel, cell, part, state, left)
+        outputs, state = _segment(kernel, cell, inputs[start:stop], state, left)
         befores = torch.cat([before.unsqueeze(0), outputs[: stop - start - 1, :, :hidden_size]])[: stop - start]
         state = state._replace(writing=cell.writing.advance(state.writing, befores, left))
         features.append(outputs)
@@ -173,9 +164,7 @@ class _Kernel(NamedTuple):
 
     name: str
     numbers: list[float]
-    weights: Weights
-    interface: Tensor
-    interface_bias: Tensor
+    weights: tuple[Tensor | None, ...]
 
 
 def _kernel(cell: MemoryCell) -> _Kernel:
@@ -185,34 +174,32 @@ def _kernel(cell: MemoryCell) -> _Kernel:
     weights = pack(controller)
     assert isinstance(cell.interface, LinearInterface)
     sizes = {
+        "input": controller.input_size,
         "hidden": controller.hidden_size,
-        "preactivations": weights.recurrent.shape[1],
+        "preactivations": weights.inputs.shape[0],
         "interface": memory.interface_size,
         "slots": memory.slots,
         "word": memory.word,
         "reads": memory.reads,
         **options(memory),
     }
-    vector_weight, given = cell.interface.weight, cell.interface.bias
-    vector_bias = vector_weight.new_zeros(vector_weight.shape[0]) if given is None else given
-    return _Kernel(f"{controller_name}_{memory_name}", cell_numbers(sizes), weights, vector_weight.T, vector_bias)
+    both = (weights.inputs, weights.hidden, weights.bias, cell.interface.weight, cell.interface.bias, weights.extra)
+    return _Kernel(f"{controller_name}_{memory_name}", cell_numbers(sizes), both)
 
 
 def _segment(
-    kernel: _Kernel, cell: MemoryCell, projected: Tensor, state: CellState, lengths: Tensor | None
+    kernel: _Kernel, cell: MemoryCell, inputs: Tensor, state: CellState, lengths: Tensor | None
 ) -> tuple[Float[Tensor, "T B F"], CellState]:
     """Some steps in one call."""
-    steps, batch, _ = projected.shape
+    steps, batch, _ = inputs.shape
     plan = cell.writing.plan(state.writing, steps)
     if isinstance(plan, Access):
         schedule = None if plan is Access.WRITE else torch.full((steps, batch), int(plan), dtype=torch.uint8)
     else:
         schedule = plan.contiguous()
-    weights = [kernel.weights.recurrent, kernel.interface, kernel.interface_bias, kernel.weights.extra]
     parts = [*state.controller, *state.memory]
-    keep = torch.is_grad_enabled() and any(part.requires_grad for part in (projected, *weights, *parts))
-    outputs = sequence(projected, *weights, parts, lengths, schedule, kernel.name, kernel.numbers, keep)
-    features, *final = outputs[:-WORKSPACES]
+    weights = (inputs, *kernel.weights)
+    features, final = run_sequence(weights, parts, lengths, schedule, kernel.name, kernel.numbers)
     split = len(state.controller)
     controller, memory = type(state.controller)(*final[:split]), type(state.memory)(*final[split:])
     return features, CellState(controller, memory, state.writing)

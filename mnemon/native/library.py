@@ -19,7 +19,7 @@ class Config(ctypes.Structure):
         *(
             (name, ctypes.c_int32)
             for name in (
-                *("steps", "batch", "hidden", "preactivations", "interface"),
+                *("steps", "batch", "input", "hidden", "preactivations", "interface"),
                 *("slots", "word", "reads", "writes", "shift_reach"),
                 *("read_first", "links", "masked_lookup", "erase_freed", "sharp_links", "strengths"),
                 *("checkpoint_every", "rows_together", "threads", "keep_records"),
@@ -38,7 +38,8 @@ class ForwardCall(ctypes.Structure):
     """The tensors of a forward call: Forward in src/config.hpp."""
 
     _fields_ = [
-        *_pointers("inputs", "recurrent", "interface", "interface_bias", "extra", "state", "lengths", "schedule"),
+        *_pointers("inputs", "from_inputs", "from_hidden", "bias", "interface", "interface_bias", "extra"),
+        *_pointers("state", "lengths", "schedule"),
         *_pointers("features", "final_state", "records", "memory_records", "checkpoints"),
     ]
 

@@ -3,6 +3,8 @@
 Letters: ``T`` time, ``B`` batch, ``P`` preactivations, ``F`` features.
 """
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -22,7 +24,7 @@ def cell_numbers(sizes: dict[str, Any]) -> list[float]:
     return [float(sizes.get(name, 0)) for name in _CELL_FIELDS]
 
 
-def _config(numbers: list[float], steps: int, batch: int, keep: bool) -> Config:
+def _config(numbers: Sequence[float], steps: int, batch: int, keep: bool) -> Config:
     config = Config(steps=steps, batch=batch, keep_records=keep, threads=torch.get_num_threads())
     for name, number in zip(_CELL_FIELDS, numbers, strict=True):
         setattr(config, name, number if name in ("clip", "decay") else int(number))
@@ -31,16 +33,20 @@ def _config(numbers: list[float], steps: int, batch: int, keep: bool) -> Config:
     return config
 
 
-def _allocate(
-    inputs: Tensor, recurrent: Tensor, state: list[Tensor], kernel: str, numbers: list[float], keep: bool
-) -> list[Tensor]:
+@lru_cache
+def _sizes(kernel: str, dtype: torch.dtype, numbers: tuple[float, ...]) -> tuple[int, int, int]:
+    """Numbers in a record of the controller, in a record of the memory, and in the memory's content."""
+    return workspace_sizes(kernel, dtype, _config(numbers, 1, 1, keep=True))
+
+
+def _allocate(inputs: Tensor, state: list[Tensor], kernel: str, numbers: list[float], keep: bool) -> list[Tensor]:
     """Room for the features, the final state, the records of controller and memory, and the contents kept."""
     steps, batch, _ = inputs.shape
-    controller, memory, content = workspace_sizes(kernel, inputs.dtype, _config(numbers, 1, 1, keep))
+    controller, memory, content = _sizes(kernel, inputs.dtype, tuple(numbers))
     chunks = (steps + CHECKPOINT_EVERY - 1) // CHECKPOINT_EVERY if keep else 0
     records = steps + 1 if keep else 2
     return [
-        inputs.new_empty(steps, batch, recurrent.shape[0]),
+        inputs.new_empty(steps, batch, state[0].shape[1] + state[-1][0].numel()),
         *(torch.empty_like(part, memory_format=torch.contiguous_format) for part in state),
         inputs.new_empty(records * batch * controller),
         inputs.new_empty(records * batch * memory),
@@ -48,13 +54,14 @@ def _allocate(
     ]
 
 
-@torch.library.custom_op("mnemon::sequence", mutates_args=())
-def sequence(
+def _run(
     inputs: Tensor,
-    recurrent: Tensor,
+    from_inputs: Tensor,
+    from_hidden: Tensor | None,
+    bias: Tensor | None,
     interface: Tensor,
-    bias: Tensor,
-    extra: Tensor,
+    interface_bias: Tensor | None,
+    extra: Tensor | None,
     state: list[Tensor],
     lengths: Tensor | None,
     schedule: Tensor | None,
@@ -64,12 +71,12 @@ def sequence(
 ) -> list[Tensor]:
     """Run a cell over a sequence: the features, the final state, and the workspaces that backward needs."""
     steps, batch, _ = inputs.shape
-    outputs = _allocate(inputs, recurrent, state, kernel, numbers, keep)
+    outputs = _allocate(inputs, state, kernel, numbers, keep)
     features, *final = outputs[:-WORKSPACES]
-    parts = [part.contiguous() for part in (inputs, recurrent, interface, bias, extra)]
-    state = [part.contiguous() for part in state]
+    weights = _contiguous(inputs, from_inputs, from_hidden, bias, interface, interface_bias, extra)
+    state = _contiguous(*state)
     forward = ForwardCall(
-        *map(pointer, parts),
+        *map(pointer, weights),
         pointers(state),
         pointer(lengths),
         pointer(schedule),
@@ -81,32 +88,38 @@ def sequence(
     return outputs
 
 
+sequence = torch.library.custom_op("mnemon::sequence", _run, mutates_args=())
+
+
 @sequence.register_fake
-def _(inputs: Tensor, recurrent: Tensor, *rest: Any) -> list[Tensor]:
-    _, _, _, state, _, _, kernel, numbers, keep = rest
-    return _allocate(inputs, recurrent, state, kernel, numbers, keep)
+def _(inputs: Tensor, *rest: Any) -> list[Tensor]:
+    *_, state, _, _, kernel, numbers, keep = rest
+    return _allocate(inputs, state, kernel, numbers, keep)
 
 
-def _allocate_gradients(inputs: Tensor, interface: Tensor, extra: Tensor, state: list[Tensor]) -> list[Tensor]:
+def _allocate_gradients(
+    inputs: Tensor, from_inputs: Tensor, interface: Tensor, extra: Tensor | None, state: list[Tensor]
+) -> list[Tensor]:
     """Room for the gradients of the preactivations, the interface vectors, the extra parameters (by row), the state."""
     steps, batch, _ = inputs.shape
     return [
-        torch.empty_like(inputs, memory_format=torch.contiguous_format),
-        inputs.new_empty(steps, batch, interface.shape[1]),
-        inputs.new_empty(batch, extra.numel()),
+        inputs.new_empty(steps, batch, from_inputs.shape[0]),
+        inputs.new_empty(steps, batch, interface.shape[0]),
+        inputs.new_empty(batch, 0 if extra is None else extra.numel()),
         *(torch.empty_like(part, memory_format=torch.contiguous_format) for part in state),
     ]
 
 
-@torch.library.custom_op("mnemon::sequence_backward", mutates_args=())
-def sequence_backward(
+def _run_backward(
     dfeatures: Tensor,
     dfinal: list[Tensor],
     inputs: Tensor,
-    recurrent: Tensor,
+    from_inputs: Tensor,
+    from_hidden: Tensor | None,
+    bias: Tensor | None,
     interface: Tensor,
-    bias: Tensor,
-    extra: Tensor,
+    interface_bias: Tensor | None,
+    extra: Tensor | None,
     state: list[Tensor],
     lengths: Tensor | None,
     schedule: Tensor | None,
@@ -117,13 +130,12 @@ def sequence_backward(
 ) -> list[Tensor]:
     """Gradients of the preactivations, the interface vectors, the extra parameters (by row) and the state."""
     steps, batch, _ = inputs.shape
-    gradients = _allocate_gradients(inputs, interface, extra, state)
-    parts = [part.contiguous() for part in (inputs, recurrent, interface, bias, extra)]
-    state = [part.contiguous() for part in state]
-    dfinal = [part.contiguous() for part in dfinal]
-    dfeatures = dfeatures.contiguous()
+    gradients = _allocate_gradients(inputs, from_inputs, interface, extra, state)
+    weights = _contiguous(inputs, from_inputs, from_hidden, bias, interface, interface_bias, extra)
+    state = _contiguous(*state)
+    (dfeatures,), dfinal = _contiguous(dfeatures), _contiguous(*dfinal)
     forward = ForwardCall(
-        *map(pointer, parts),
+        *map(pointer, weights),
         pointers(state),
         pointer(lengths),
         pointer(schedule),
@@ -136,37 +148,57 @@ def sequence_backward(
     return gradients
 
 
+sequence_backward = torch.library.custom_op("mnemon::sequence_backward", _run_backward, mutates_args=())
+
+
 @sequence_backward.register_fake
-def _(dfeatures: Tensor, dfinal: list[Tensor], inputs: Tensor, *rest: Any) -> list[Tensor]:
-    _, interface, _, extra, state, *_ = rest
-    return _allocate_gradients(inputs, interface, extra, state)
+def _(dfeatures: Tensor, dfinal: list[Tensor], inputs: Tensor, from_inputs: Tensor, *rest: Any) -> list[Tensor]:
+    _, _, interface, _, extra, state, *_ = rest
+    return _allocate_gradients(inputs, from_inputs, interface, extra, state)
 
 
-def _keep_for_backward(ctx: Any, inputs: tuple[Any, ...], output: list[Tensor]) -> None:
-    *tensors, state, lengths, schedule, ctx.kernel, ctx.numbers, ctx.keep = inputs
+def _contiguous(*tensors: Any) -> list[Any]:
+    return [None if tensor is None else tensor.contiguous() for tensor in tensors]
+
+
+def _keep_for_backward(ctx: Any, inputs: tuple[Any, ...], output: Sequence[Tensor]) -> None:
+    *weights, state, lengths, schedule, ctx.kernel, ctx.numbers, _ = inputs
     ctx.states = len(state)
     ctx.set_materialize_grads(False)  # zeros for the workspaces would cost more than the kernel
-    ctx.save_for_backward(*tensors, output[0], *output[-WORKSPACES:], lengths, schedule, *state)
+    ctx.save_for_backward(*weights, output[0], *output[-WORKSPACES:], lengths, schedule, *state)
 
 
-def _backward(ctx: Any, gradients: list[Tensor | None]) -> tuple[Any, ...]:
+def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
     saved = ctx.saved_tensors
-    tensors, features, workspaces = saved[:5], saved[5], list(saved[6 : 6 + WORKSPACES])
-    lengths, schedule, *state = saved[6 + WORKSPACES :]
-    inputs, _, _, _, extra = tensors
+    weights, features, workspaces = saved[:7], saved[7], list(saved[8 : 8 + WORKSPACES])
+    lengths, schedule, *state = saved[8 + WORKSPACES :]
+    inputs, from_inputs, from_hidden, bias, _, interface_bias, extra = weights
     none = inputs.new_empty(0)  # its address is null, which the kernel takes for zeros
     dfeatures = torch.zeros_like(features) if gradients[0] is None else gradients[0]
     dfinal = [none if part is None else part for part in gradients[1 : 1 + ctx.states]]
-    dpre, dvector, dextra, *dstate = sequence_backward(
-        dfeatures, dfinal, *tensors, state, lengths, schedule, features, workspaces, ctx.kernel, ctx.numbers
+    differentiate: Any = sequence_backward if _traced() or torch.is_grad_enabled() else _run_backward
+    dpre, dvector, dextra, *dstate = differentiate(
+        dfeatures, dfinal, *weights, state, lengths, schedule, features, workspaces, ctx.kernel, ctx.numbers
     )
-    # [h, r] before each step; what the steps share, their weights, is two products over all of them
+    # What the steps share, their weights, is two products over all of them. The first has [x_t, h_{t−1}, r_{t−1}, 1].
     hidden, reads = state[0], state[-1].flatten(1)
+    channels, size = inputs.shape[2], hidden.shape[1]
     before = torch.cat([torch.cat([hidden, reads], dim=1).unsqueeze(0), features[:-1]])
-    drecurrent = before.flatten(0, 1).T @ dpre.flatten(0, 1)
-    dinterface = features[..., : hidden.shape[1]].flatten(0, 1).T @ dvector.flatten(0, 1)
-    shared = (dpre, drecurrent, dinterface, dvector.sum((0, 1)), dextra.sum(0).view_as(extra))
-    return (*shared, dstate, None, None, None, None, None)
+    seen = torch.cat([inputs, before, inputs.new_ones(1).expand(*inputs.shape[:2], 1)], dim=2)
+    at_x, at_h, at_r, at_one = (dpre.flatten(0, 1).T @ seen.flatten(0, 1)).split_with_sizes(
+        [channels, size, reads.shape[1], 1], dim=1
+    )
+    return (
+        dpre @ from_inputs[:, :channels] if inputs.requires_grad else None,
+        torch.cat([at_x, at_r], dim=1),
+        None if from_hidden is None else at_h,
+        None if bias is None else at_one.squeeze(1),
+        dvector.flatten(0, 1).T @ features.flatten(0, 1)[:, :size],
+        None if interface_bias is None else dvector.sum((0, 1)),
+        None if extra is None else dextra.sum(0).view_as(extra),
+        dstate,
+        *(None,) * 5,
+    )
 
 
 sequence.register_autograd(_backward, setup_context=_keep_for_backward)
@@ -177,3 +209,55 @@ def _no_second_derivative(ctx: Any, *gradients: Any) -> None:
 
 
 sequence_backward.register_autograd(_no_second_derivative)
+
+
+class _Eager(torch.autograd.Function):
+    """The same without the operators' dispatch, which costs more than a short sequence."""
+
+    @staticmethod
+    def forward(*arguments: Any) -> tuple[Tensor, ...]:
+        """Tensors come one by one; the rest is as in :func:`_run`."""
+        return tuple(_run(*_gather(arguments)))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+        """Keep what backward needs."""
+        ctx.mark_non_differentiable(*output[-WORKSPACES:])
+        _keep_for_backward(ctx, _gather(inputs), output)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Any, ...]:
+        """In the order of the arguments."""
+        *weights, dstate, _, _, _, _, _ = _backward(ctx, gradients)
+        return (None, None, None, None, None, *weights, *dstate)
+
+
+def _gather(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    (lengths, schedule, kernel, numbers, keep), weights, state = arguments[:5], arguments[5:12], arguments[12:]
+    return (*weights, list(state), lengths, schedule, kernel, numbers, keep)
+
+
+def _traced() -> bool:
+    """Whether torch.compile or torch.export looks on."""
+    return torch.compiler.is_compiling()
+
+
+def run_sequence(
+    weights: Sequence[Any],
+    state: list[Tensor],
+    lengths: Tensor | None,
+    schedule: Tensor | None,
+    kernel: str,
+    numbers: list[float],
+) -> tuple[Tensor, list[Tensor]]:
+    """The features and the final state; ``weights`` begin with the inputs, in the order of :func:`_run`."""
+    learning = (part for part in (*weights, *state) if part is not None)
+    keep = torch.is_grad_enabled() and any(part.requires_grad for part in learning)
+    if _traced():
+        outputs = sequence(*weights, state, lengths, schedule, kernel, numbers, keep)
+    elif keep:
+        outputs = list(_Eager.apply(lengths, schedule, kernel, numbers, keep, *weights, *state))  # type: ignore[no-untyped-call]
+    else:
+        outputs = _run(*_gather((lengths, schedule, kernel, numbers, keep, *weights, *state)))
+    features, *final = outputs[:-WORKSPACES]
+    return features, final

@@ -4,8 +4,6 @@
 // padding holds zeros. Weightings are rows [h][n]. im and ik are the inverse lengths 1/√(‖v‖² + ε) of slots and keys.
 #pragma once
 
-#include <utility>
-
 #include "vector.hpp"
 
 namespace mnemon {
@@ -63,12 +61,22 @@ template <class T> MNEMON_INLINE void softmax_backward(const T* w, T* dw, int al
     for (int j = 0; j < all; j += kLanes<T>) store<T>(dw + j, load<T>(w + j) * (load<T>(dw + j) - inner));
 }
 
-// Runs f(first, count) over 0 … n in blocks of 4, 2 and 1, the count being a compile-time constant.
-template <class F> MNEMON_INLINE void in_blocks(int n, F f) {
+// Runs f(first, count) over 0 … n in blocks of 4, 2 and 1, or of kMost at most; the count is a compile-time constant.
+template <int kMost = 4, class F> MNEMON_INLINE void in_blocks(int n, F f) {
     int i = 0;
-    for (; i + 4 <= n; i += 4) f(i, std::integral_constant<int, 4>());
-    for (; i + 2 <= n; i += 2) f(i, std::integral_constant<int, 2>());
+    if constexpr (kMost >= 4)
+        for (; i + 4 <= n; i += 4) f(i, std::integral_constant<int, 4>());
+    if constexpr (kMost >= 2)
+        for (; i + 2 <= n; i += 2) f(i, std::integral_constant<int, 2>());
     for (; i < n; i++) f(i, std::integral_constant<int, 1>());
+}
+
+// Runs f(head, heads, word, words) over all heads and words, in blocks whose sums fit the registers together.
+template <class F> MNEMON_INLINE void in_blocks_of_heads_and_words(int heads, int words, F f) {
+    in_blocks(heads, [&](int head, auto head_count) {
+        in_blocks<4 / decltype(head_count)::value>(
+            words, [&](int word, auto word_count) { f(head, head_count, word, word_count); });
+    });
 }
 
 // ---- look-up by content ---------------------------------------------------------------------------------------------
@@ -117,33 +125,32 @@ void look_up_backward(const T* memory, const T* im, int word, int slots, int hea
             store<T>(d + j, ds * lengths * ik[h]);
         }
     }
-    for (int w = 0; w < word; w++) {
-        const T* m = memory + (long)w * slots;
-        T* dm = dmemory + (long)w * slots;
-        for (int j = 0; j < slots; j += kLanes<T>)
-            store<T>(dm + j, load<T>(dm + j) - load<T>(scratch + j) * load<T>(m + j));
-    }
-    in_blocks(heads, [&](int first, auto count) {
-        constexpr int kHeads = decltype(count)::value;
-        for (int w = 0; w < word; w++) {
-            const T* m = memory + (long)w * slots;
-            T* dm = dmemory + (long)w * slots;
-            Vec<T> total[kHeads] = {};
-            T k[kHeads];
-            for (int h = 0; h < kHeads; h++) k[h] = keys[(first + h) * key_stride + w];
-            for (int j = 0; j < slots; j += kLanes<T>) {
-                Vec<T> at = load<T>(m + j), change = load<T>(dm + j);
+    in_blocks_of_heads_and_words(heads, word, [&](int head, auto head_count, int first, auto word_count) {
+        constexpr int kHeads = decltype(head_count)::value, kWords = decltype(word_count)::value;
+        const T *m = memory + (long)first * slots, *d = dweights + (long)head * slots;
+        T* dm = dmemory + (long)first * slots;
+        Vec<T> total[kWords][kHeads] = {};
+        T k[kWords][kHeads];
+        for (int w = 0; w < kWords; w++)
+            for (int h = 0; h < kHeads; h++) k[w][h] = keys[(head + h) * key_stride + first + w];
+        for (int j = 0; j < slots; j += kLanes<T>) {
+            const Vec<T> inward = head ? Vec<T>{} : load<T>(scratch + j);  // once for all heads
+            Vec<T> along[kHeads];
+            for (int h = 0; h < kHeads; h++) along[h] = load<T>(d + (long)h * slots + j);
+            for (int w = 0; w < kWords; w++) {
+                const Vec<T> at = load<T>(m + (long)w * slots + j);
+                Vec<T> change = load<T>(dm + (long)w * slots + j) - inward * at;
                 for (int h = 0; h < kHeads; h++) {
-                    Vec<T> d = load<T>(dweights + (long)(first + h) * slots + j);
-                    total[h] += d * at;
-                    change += d * k[h];
+                    total[w][h] += along[h] * at;
+                    change += along[h] * k[w][h];
                 }
-                store<T>(dm + j, change);
+                store<T>(dm + (long)w * slots + j, change);
             }
-            for (int h = 0; h < kHeads; h++) {
-                const T shrink = ik[first + h] * ik[first + h] * dstrengths[first + h] * strengths[first + h];
-                dkeys[(first + h) * dkey_stride + w] = sum<T>(total[h]) - shrink * k[h];
-            }
+        }
+        for (int h = 0; h < kHeads; h++) {
+            const T shrink = ik[head + h] * ik[head + h] * dstrengths[head + h] * strengths[head + h];
+            for (int w = 0; w < kWords; w++)
+                dkeys[(head + h) * dkey_stride + first + w] = sum<T>(total[w][h]) - shrink * k[w][h];
         }
     });
 }
@@ -154,16 +161,20 @@ void look_up_backward(const T* memory, const T* im, int word, int slots, int hea
 
 template <class T>
 void read(const T* memory, int word, int slots, int heads, const T* weights, T* reads) {
-    in_blocks(heads, [&](int first, auto count) {
-        constexpr int kHeads = decltype(count)::value;
-        for (int w = 0; w < word; w++) {
-            Vec<T> total[kHeads] = {};
-            for (int j = 0; j < slots; j += kLanes<T>) {
-                Vec<T> m = load<T>(memory + (long)w * slots + j);
-                for (int h = 0; h < kHeads; h++) total[h] += load<T>(weights + (long)(first + h) * slots + j) * m;
+    in_blocks_of_heads_and_words(heads, word, [&](int head, auto head_count, int first, auto word_count) {
+        constexpr int kHeads = decltype(head_count)::value, kWords = decltype(word_count)::value;
+        const T *m = memory + (long)first * slots, *rows = weights + (long)head * slots;
+        Vec<T> total[kWords][kHeads] = {};
+        for (int j = 0; j < slots; j += kLanes<T>) {
+            Vec<T> weight[kHeads];
+            for (int h = 0; h < kHeads; h++) weight[h] = load<T>(rows + (long)h * slots + j);
+            for (int w = 0; w < kWords; w++) {
+                const Vec<T> at = load<T>(m + (long)w * slots + j);
+                for (int h = 0; h < kHeads; h++) total[w][h] += weight[h] * at;
             }
-            for (int h = 0; h < kHeads; h++) reads[(long)(first + h) * word + w] = sum<T>(total[h]);
         }
+        for (int h = 0; h < kHeads; h++)
+            for (int w = 0; w < kWords; w++) reads[(long)(head + h) * word + first + w] = sum<T>(total[w][h]);
     });
 }
 
@@ -219,31 +230,39 @@ template <class T>
 void erase_and_add_backward(const T* before, int word, int slots, int heads, const T* weights, const T* erase,
                             const T* add, long vector_stride, T* dmemory, T* dweights, T* derase, T* dadd,
                             long dvector_stride) {
-    for (int w = 0; w < word; w++) {
-        const T* m_row = before + (long)w * slots;
-        T* d_row = dmemory + (long)w * slots;
-        for (int h = 0; h < heads; h++) {
-            const T e = erase[h * vector_stride + w], a = add[h * vector_stride + w];
-            const T* weight_row = weights + (long)h * slots;
-            T* dweight_row = dweights + (long)h * slots;
-            Vec<T> total_add{}, total_erase{};
+    for (int h = 0; h < heads; h++) {
+        const T *rows = weights + (long)h * slots, *e = erase + h * vector_stride, *a = add + h * vector_stride;
+        const bool last = h == heads - 1;  // D is not needed after it
+        in_blocks(word, [&](int first, auto word_count) {
+            constexpr int kWords = decltype(word_count)::value;
+            const T* m = before + (long)first * slots;
+            T *dm = dmemory + (long)first * slots, *dw = dweights + (long)h * slots;
+            Vec<T> total_add[kWords] = {}, total_erase[kWords] = {};
             for (int j = 0; j < slots; j += kLanes<T>) {
-                Vec<T> kept = load<T>(m_row + j);
-                for (int i = 0; i < heads; i++)
-                    if (i != h) kept -= kept * load<T>(weights + (long)i * slots + j) * erase[i * vector_stride + w];
-                Vec<T> d = load<T>(d_row + j), weight = load<T>(weight_row + j);
-                total_add += d * weight;
-                total_erase -= d * kept * weight;
-                store<T>(dweight_row + j, load<T>(dweight_row + j) + d * (a - kept * e));
+                const Vec<T> weight = load<T>(rows + j);
+                Vec<T> dweight = load<T>(dw + j);
+                for (int w = 0; w < kWords; w++) {
+                    const T own = e[first + w];
+                    Vec<T> d = load<T>(dm + (long)w * slots + j), kept = load<T>(m + (long)w * slots + j);
+                    Vec<T> passed = d - d * weight * own;
+                    for (int i = 0; i < heads; i++) {
+                        if (i == h) continue;
+                        const Vec<T> erased = load<T>(weights + (long)i * slots + j) * erase[i * vector_stride + first + w];
+                        kept -= kept * erased;
+                        passed -= passed * erased;
+                    }
+                    total_add[w] += d * weight;
+                    total_erase[w] -= d * kept * weight;
+                    dweight += d * (a[first + w] - kept * own);
+                    if (last) store<T>(dm + (long)w * slots + j, passed);
+                }
+                store<T>(dw + j, dweight);
             }
-            dadd[h * dvector_stride + w] = sum<T>(total_add);
-            derase[h * dvector_stride + w] = sum<T>(total_erase);
-        }
-        for (int h = 0; h < heads; h++)
-            for (int j = 0; j < slots; j += kLanes<T>) {
-                Vec<T> d = load<T>(d_row + j);
-                store<T>(d_row + j, d - d * load<T>(weights + (long)h * slots + j) * erase[h * vector_stride + w]);
+            for (int w = 0; w < kWords; w++) {
+                dadd[h * dvector_stride + first + w] = sum<T>(total_add[w]);
+                derase[h * dvector_stride + first + w] = sum<T>(total_erase[w]);
             }
+        });
     }
 }
 
@@ -334,37 +353,6 @@ template <class T> T sharpen_backward(const T* weights, const T* sharp, int slot
         store<T>(dsharp + j, at >= spread<T>((T)1e-20) ? exponent * dz / clamped : Vec<T>{});
     }
     return sum<T>(dexponent);
-}
-
-// ---- sums over lanes ------------------------------------------------------------------------------------------------
-
-// Lane i of the result is a[i] + a[i ^ half] where i has the bit `half` clear, else the same of b.
-template <class T, int kHalf, int... kLane>
-MNEMON_INLINE Vec<T> fold(Vec<T> a, Vec<T> b, std::integer_sequence<int, kLane...>) {
-    constexpr int kMore = kLanes<T>;  // numbers the lanes of b
-#if defined(__clang__)
-    return __builtin_shufflevector(a, b, (kLane & kHalf ? kLane + kMore : kLane)...) +
-           __builtin_shufflevector(a, b, ((kLane ^ kHalf) + (kLane & kHalf ? kMore : 0))...);
-#else
-    using Order = typename Lanes<T>::Integers;
-    return __builtin_shuffle(a, b, Order{(kLane & kHalf ? kLane + kMore : kLane)...}) +
-           __builtin_shuffle(a, b, Order{((kLane ^ kHalf) + (kLane & kHalf ? kMore : 0))...});
-#endif
-}
-
-// The sum of each of kLanes vectors, as the lanes of one: every fold halves their number. Uses x up.
-template <class T, int kHalf = kLanes<T> / 2> MNEMON_INLINE Vec<T> sums_together(Vec<T>* x) {
-    for (int i = 0; i < kHalf; i++)
-        x[i] = fold<T, kHalf>(x[i], x[i + kHalf], std::make_integer_sequence<int, kLanes<T>>());
-    if constexpr (kHalf == 1) return x[0];
-    else return sums_together<T, kHalf / 2>(x);
-}
-
-// to[i] = the sum of x[i]; uses x up.
-template <class T, int kCount> MNEMON_INLINE void sums_of(Vec<T>* x, T* to) {
-    int i = 0;
-    for (; i + kLanes<T> <= kCount; i += kLanes<T>) store<T>(to + i, sums_together<T>(x + i));
-    for (; i < kCount; i++) to[i] = sum<T>(x[i]);
 }
 
 // ---- usage ----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ namespace mnemon {
 
 // The same fields in the same order as _Config in mnemon/native/library.py.
 struct Config {
-    int32_t steps, batch, hidden, preactivations, interface;  // T, B, H, P, X
+    int32_t steps, batch, input, hidden, preactivations, interface;  // T, B, I, H, P, X
     int32_t slots, word, reads, writes, shift_reach;          // N, W, R, V
     int32_t read_first, links, masked_lookup, erase_freed, sharp_links, strengths;
     int32_t checkpoint_every, rows_together, threads, keep_records;
@@ -32,10 +32,12 @@ template <class T> struct Places {
 // The tensors of a forward call. Time first; rows are contiguous. State tensors come in the order of the Python
 // NamedTuples: controller's first, then the memory's.
 template <class T> struct Forward {
-    const T* inputs;           // T B P: W_x x + b for all steps
-    const T* recurrent;        // (H + R·W) × P: acts on [h_{t−1}, r_{t−1}]
-    const T* interface;        // H × X
-    const T* interface_bias;   // X
+    const T* inputs;           // T B I
+    const T* from_inputs;      // P × (I + R·W): acts on [x_t, r_{t−1}]
+    const T* from_hidden;      // P × H: acts on h_{t−1}; null: nothing does
+    const T* bias;             // P, or null
+    const T* interface;        // X × H
+    const T* interface_bias;   // X, or null
     const T* extra;            // more parameters of the controller
     const T* const* state;     // before the first step
     const int64_t* lengths;    // B, or null: all rows are T long

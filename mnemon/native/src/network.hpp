@@ -19,9 +19,9 @@ constexpr int kMostRows = 64;  // that go together
 template <class T, template <class> class ControllerOf, template <class> class MemoryOf> class Network {
   public:
     explicit Network(const Config& config)
-        : c(config), controller(config, controller_places), memory(config, memory_places), H(c.hidden),
-          P(c.preactivations), X(c.interface), Q(c.reads * c.word), F(H + Q), Xp(padded<T>(X)), Hp(padded<T>(H)),
-          Fp(padded<T>(F)), wrote(memory_places.take(1)), controller_record(controller_places.used),
+        : c(config), controller(config, controller_places), memory(config, memory_places), I(c.input),
+          H(c.hidden), P(c.preactivations), X(c.interface), Q(c.reads * c.word), F(H + Q), Xp(padded<T>(X)),
+          Hp(padded<T>(H)), Pp(padded<T>(P)), Fp(padded<T>(F)), wrote(memory_places.take(1)), controller_record(controller_places.used),
           memory_record(memory_places.used) {}
 
     // Numbers in a record of the controller, in a record of the memory, and in the memory's content.
@@ -29,25 +29,28 @@ template <class T, template <class> class ControllerOf, template <class> class M
 
     void forward(const Forward<T>& call) const {
         static thread_local Workspace shared;
-        const Panels<T> from_features(F, P), from_hidden(H, X);
-        T* recurrent = shared.get<T>(from_features.size() + from_hidden.size() + Xp);
-        T* interface = recurrent + from_features.size();
-        T* bias = interface + from_hidden.size();
-        from_features.pack(recurrent, [&](int k, int n) { return call.recurrent[(long)k * P + n]; });
-        from_hidden.pack(interface, [&](int k, int n) { return call.interface[(long)k * X + n]; });
-        std::memcpy(bias, call.interface_bias, X * sizeof(T));
-        zero_padding(bias, X);
-        in_parallel(tiles(), c.threads, [&](int tile) { forward_tile(call, tile, recurrent, interface, bias); });
+        const Panels<T> inputs(I, P), features(F, P), hidden(H, X);
+        T* room = shared.get<T>(inputs.size() + features.size() + hidden.size() + Pp + Xp);
+        auto take = [&](long numbers) { return room += numbers, room - numbers; };
+        T *from_inputs = take(inputs.size()), *from_features = take(features.size()), *interface = take(hidden.size());
+        T *bias = take(Pp), *interface_bias = take(Xp);
+        inputs.pack(from_inputs, [&](int k, int n) { return call.from_inputs[(long)n * (I + Q) + k]; });
+        features.pack(from_features, [&](int k, int n) { return from_feature(call, k, n); });
+        hidden.pack(interface, [&](int k, int n) { return call.interface[(long)n * H + k]; });
+        copy_or_zero(call.bias, P, bias);
+        copy_or_zero(call.interface_bias, X, interface_bias);
+        const Weights weights{from_inputs, from_features, bias, interface, interface_bias};
+        in_parallel(tiles(), c.threads, [&](int tile) { forward_tile(call, tile, weights); });
     }
 
     void backward(const Forward<T>& call, const Backward<T>& gradients) const {
         static thread_local Workspace shared;
-        const Panels<T> to_features(P, F), to_hidden(X, H);
-        T* recurrent = shared.get<T>(to_features.size() + to_hidden.size());
-        T* interface = recurrent + to_features.size();
-        to_features.pack(recurrent, [&](int k, int n) { return call.recurrent[(long)n * P + k]; });
-        to_hidden.pack(interface, [&](int k, int n) { return call.interface[(long)n * X + k]; });
-        in_parallel(tiles(), c.threads, [&](int tile) { backward_tile(call, gradients, tile, recurrent, interface); });
+        const Panels<T> features(P, F), hidden(X, H);
+        T* to_features = shared.get<T>(features.size() + hidden.size());
+        T* to_hidden = to_features + features.size();
+        features.pack(to_features, [&](int k, int n) { return from_feature(call, n, k); });
+        hidden.pack(to_hidden, [&](int k, int n) { return call.interface[(long)k * H + n]; });
+        in_parallel(tiles(), c.threads, [&](int tile) { backward_tile(call, gradients, tile, to_features, to_hidden); });
     }
 
   private:
@@ -55,8 +58,23 @@ template <class T, template <class> class ControllerOf, template <class> class M
     Places<T> controller_places, memory_places;
     ControllerOf<T> controller;
     MemoryOf<T> memory;
-    int H, P, X, Q, F, Xp, Hp, Fp;
+    int I, H, P, X, Q, F, Xp, Hp, Pp, Fp;
     long wrote, controller_record, memory_record;
+
+    // A call's weights, in panels.
+    struct Weights {
+        const T *from_inputs, *from_features, *bias, *interface, *interface_bias;
+    };
+    // The weight that takes number k of [h, r] to preactivation n.
+    T from_feature(const Forward<T>& call, int k, int n) const {
+        if (k >= H) return call.from_inputs[(long)n * (I + Q) + I + k - H];
+        return call.from_hidden ? call.from_hidden[(long)n * H + k] : 0;
+    }
+    static void copy_or_zero(const T* from, int n, T* to) {
+        if (from) std::memcpy(to, from, n * sizeof(T));
+        else set_zero(to, n);
+        zero_padding(to, n);
+    }
 
     int tiles() const { return (c.batch + c.rows_together - 1) / c.rows_together; }
     int length(const Forward<T>& call, long row) const { return call.lengths ? (int)call.lengths[row] : c.steps; }
@@ -78,7 +96,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
         return call.features + ((long)step * c.batch + row) * F;
     }
 
-    void forward_tile(const Forward<T>& call, int tile, const T* recurrent, const T* interface, const T* bias) const {
+    void forward_tile(const Forward<T>& call, int tile, const Weights& weights) const {
         static thread_local Workspace own;
         const int first = tile * c.rows_together, rows = std::min(c.rows_together, c.batch - first);
         T* contents = own.get<T>(rows * (memory.content_size + F + Xp) + memory.scratch_size);
@@ -102,10 +120,10 @@ template <class T, template <class> class ControllerOf, template <class> class M
             T* records = controller_at(call, t + 1, first);
             const T* records_before = controller_at(call, t, first);
             T* pre = records + controller.pre;
-            for (int i = 0; i < rows; i++)
-                std::memcpy(pre + i * controller_record, call.inputs + ((long)t * c.batch + first + i) * P,
-                            P * sizeof(T));
-            Panels<T>(F, P).product({before, F, pre, controller_record, pre, controller_record}, rows, recurrent);
+            const T* inputs = call.inputs + ((long)t * c.batch + first) * I;
+            Panels<T>(I, P).product({inputs, I, weights.bias, 0, pre, controller_record}, rows, weights.from_inputs);
+            Panels<T>(F, P).product({before, F, pre, controller_record, pre, controller_record}, rows,
+                                    weights.from_features);
             bool accessed = false;
             for (int i = 0; i < rows; i++) {
                 if (t >= length(call, first + i)) continue;
@@ -113,7 +131,8 @@ template <class T, template <class> class ControllerOf, template <class> class M
                                    before + (long)i * F, after + (long)i * F, call.extra);
                 accessed |= access(call, t, first + i) != kHold;
             }
-            if (accessed) Panels<T>(H, X).product({after, F, bias, 0, vectors, Xp}, rows, interface);
+            if (accessed)
+                Panels<T>(H, X).product({after, F, weights.interface_bias, 0, vectors, Xp}, rows, weights.interface);
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
                 if (t >= length(call, row)) continue;
@@ -146,8 +165,8 @@ template <class T, template <class> class ControllerOf, template <class> class M
         for (int t = end; t < c.steps; t++) set_zero(features_at(call, t, row), F);
     }
 
-    void backward_tile(const Forward<T>& call, const Backward<T>& gradients, int tile, const T* recurrent,
-                       const T* interface) const {
+    void backward_tile(const Forward<T>& call, const Backward<T>& gradients, int tile, const T* to_features,
+                       const T* to_hidden) const {
         static thread_local Workspace own;
         const int first = tile * c.rows_together, rows = std::min(c.rows_together, c.batch - first);
         const int every = c.checkpoint_every;
@@ -212,7 +231,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
                 accessed = true;
             }
             if (accessed)  // dh += Wᵀ dξ
-                Panels<T>(X, H).product({dvectors, X, dhidden, Hp, dhidden, Hp}, rows, interface);
+                Panels<T>(X, H).product({dvectors, X, dhidden, Hp, dhidden, Hp}, rows, to_hidden);
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
                 T* da = dpre + (long)i * P;
@@ -225,7 +244,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
                                     dhidden + (long)i * Hp, carries + i * carry_size + memory.carry_size, da,
                                     dnow + (long)i * Fp, call.extra, gradients.dextra + row * controller.extra_size);
             }
-            Panels<T>(P, F).product({dpre, P, dnow, Fp, dfeatures, Fp}, rows, recurrent);  // d[h, r]_{t−1}
+            Panels<T>(P, F).product({dpre, P, dnow, Fp, dfeatures, Fp}, rows, to_features);  // d[h, r]_{t−1}
         }
         T* const* dmemory_state = gradients.dstate + controller.kStates;
         for (int i = 0; i < rows; i++) {

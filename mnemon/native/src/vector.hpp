@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace mnemon {
 
@@ -42,11 +43,6 @@ template <class T> MNEMON_INLINE Vec<T> load(const T* from) { return *(const typ
 template <class T> MNEMON_INLINE void store(T* to, Vec<T> x) { *(typename Lanes<T>::Unaligned*)to = x; }
 template <class T> MNEMON_INLINE Vec<T> spread(T x) { return x - Vec<T>{}; }  // x − 0 is x, also for −0
 
-template <class T> MNEMON_INLINE T sum(Vec<T> x) {
-    T total = 0;
-    for (int i = 0; i < kLanes<T>; i++) total += x[i];
-    return total;
-}
 template <class T> MNEMON_INLINE T largest(Vec<T> x) {
     T most = x[0];
     for (int i = 1; i < kLanes<T>; i++) most = x[i] > most ? x[i] : most;
@@ -141,6 +137,44 @@ template <class T, class F> MNEMON_INLINE void map(const T* x, T* y, int n, F f)
         store<T>(rest, f(load<T>(rest)));
         std::memcpy(y + i, rest, (n - i) * sizeof(T));
     }
+}
+
+// ---- sums over lanes ------------------------------------------------------------------------------------------------
+
+// Lane i of the result is a[i] + a[i ^ half] where i has the bit `half` clear, else the same of b.
+template <class T, int kHalf, int... kLane>
+MNEMON_INLINE Vec<T> fold(Vec<T> a, Vec<T> b, std::integer_sequence<int, kLane...>) {
+    constexpr int kMore = kLanes<T>;  // numbers the lanes of b
+#if defined(__clang__)
+    return __builtin_shufflevector(a, b, (kLane & kHalf ? kLane + kMore : kLane)...) +
+           __builtin_shufflevector(a, b, ((kLane ^ kHalf) + (kLane & kHalf ? kMore : 0))...);
+#else
+    using Order = typename Lanes<T>::Integers;
+    return __builtin_shuffle(a, b, Order{(kLane & kHalf ? kLane + kMore : kLane)...}) +
+           __builtin_shuffle(a, b, Order{((kLane ^ kHalf) + (kLane & kHalf ? kMore : 0))...});
+#endif
+}
+
+// The sum of all lanes: every fold with itself halves the number of different ones.
+template <class T, int kHalf = kLanes<T> / 2> MNEMON_INLINE T sum(Vec<T> x) {
+    x = fold<T, kHalf>(x, x, std::make_integer_sequence<int, kLanes<T>>());
+    if constexpr (kHalf == 1) return x[0];
+    else return sum<T, kHalf / 2>(x);
+}
+
+// The sum of each of kLanes vectors, as the lanes of one: every fold halves their number. Uses x up.
+template <class T, int kHalf = kLanes<T> / 2> MNEMON_INLINE Vec<T> sums_together(Vec<T>* x) {
+    for (int i = 0; i < kHalf; i++)
+        x[i] = fold<T, kHalf>(x[i], x[i + kHalf], std::make_integer_sequence<int, kLanes<T>>());
+    if constexpr (kHalf == 1) return x[0];
+    else return sums_together<T, kHalf / 2>(x);
+}
+
+// to[i] = the sum of x[i]; uses x up.
+template <class T, int kCount> MNEMON_INLINE void sums_of(Vec<T>* x, T* to) {
+    int i = 0;
+    for (; i + kLanes<T> <= kCount; i += kLanes<T>) store<T>(to + i, sums_together<T>(x + i));
+    for (; i < kCount; i++) to[i] = sum<T>(x[i]);
 }
 
 // x, loaded once: the compiler would otherwise load it again for each of its uses, which are more than loads can feed.
