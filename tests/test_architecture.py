@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "experiments",
         "memory",
         "models",
+        "native",
         "report",
         "rnn",
         "runner",

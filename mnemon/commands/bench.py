@@ -24,6 +24,7 @@ from mnemon.errors import UserError, look_up
 from mnemon.memory import DNCMemory, LRUAMemory, NTMMemory
 from mnemon.memory.base import Memory
 from mnemon.models.baseline import LSTMBaseline
+from mnemon.native import pool
 from mnemon.rnn import MANN
 from mnemon.training.versions import provenance
 
@@ -232,6 +233,7 @@ def _spread(times: list[float]) -> float:
 def _peak_megabytes(step: Callable[[], None]) -> float:
     """How far the process's memory rises above where it stands while a step runs (Linux)."""
     with contextlib.suppress(OSError, AttributeError):
+        pool.clear()
         ctypes.CDLL(None).malloc_trim(0)  # hand back what earlier steps left, or it would be used again unseen
         before = _status("VmRSS")
         Path("/proc/self/clear_refs").write_text("5")  # forget the highest so far

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mnemon.native import pool
 from mnemon.native.library import BackwardCall, Config, ForwardCall, call, pointer, pointers, workspace_sizes
 
 CHECKPOINT_EVERY = 8  # steps between two kept contents of the memory
@@ -48,9 +49,7 @@ def _allocate(inputs: Tensor, state: list[Tensor], kernel: str, numbers: list[fl
     return [
         inputs.new_empty(steps, batch, state[0].shape[1] + state[-1][0].numel()),
         *(torch.empty_like(part, memory_format=torch.contiguous_format) for part in state),
-        inputs.new_empty(records * batch * controller),
-        inputs.new_empty(records * batch * memory),
-        inputs.new_empty(chunks * batch * content),
+        *(pool.take(numbers * batch, inputs) for numbers in (records * controller, records * memory, chunks * content)),
     ]
 
 
