@@ -14,7 +14,7 @@ from mnemon.controllers import (
 )
 from mnemon.errors import UserError
 from mnemon.interface import LinearInterface
-from mnemon.memory import DNCMemory, LRUAMemory, NTMMemory
+from mnemon.memory import DNCMemory, LRUAMemory, NoMemory, NTMMemory
 from mnemon.rnn import MANN
 from mnemon.trace import record_trace
 from mnemon.writing import CachedUniformWriting, RandomWriting, RegularWriting, UniformWriting, WriteProtected
@@ -35,6 +35,7 @@ __all__ = [
     "LinearInterface",
     "MemoryCell",
     "NTMMemory",
+    "NoMemory",
     "RandomWriting",
     "RegularWriting",
     "UniformWriting",

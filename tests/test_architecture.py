@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cell": {"controllers", "errors", "interface", "memory", "state", "trace", "writing"},
     "native": {"cell", "controllers", "interface", "memory", "writing"},
     "rnn": {"cell", "errors", "native", "state", "trace"},
-    "models": {"cell", "controllers", "errors", "initialisation", "interface", "memory", "rnn", "state", "writing"},
+    "models": {"cell", "controllers", "errors", "interface", "memory", "rnn", "writing"},
     "data": {"errors"},
     "tasks": {"data", "errors"},
     "training": {"errors", "tasks"},

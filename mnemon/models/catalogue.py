@@ -18,9 +18,9 @@ from mnemon.controllers import (
 )
 from mnemon.errors import UserError, look_up
 from mnemon.interface import LinearInterface
-from mnemon.memory import DNCMemory, LRUAMemory, Memory, NTMMemory
+from mnemon.memory import DNCMemory, LRUAMemory, Memory, NoMemory, NTMMemory
 from mnemon.memory.base import check_sizes
-from mnemon.models.baseline import ControllerBaseline, LSTMBaseline
+from mnemon.models.baseline import LSTMBaseline
 from mnemon.rnn import MANN
 from mnemon.writing import CachedUniformWriting, RandomWriting, RegularWriting, UniformWriting, Writing
 
@@ -149,8 +149,7 @@ def _lstm(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
 
 
 def _without_memory(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
-    controller = CONTROLLERS[config.controller](input_size, config.hidden)
-    return ControllerBaseline(controller, output_size, bias=config.biases)
+    return _recurrent(config, NoMemory(), input_size, output_size)
 
 
 MODELS: dict[str, ModelEntry] = {
@@ -165,6 +164,6 @@ MODELS: dict[str, ModelEntry] = {
     "lrua": ModelEntry("Least recently used access", "§7.4.4", "mnemon/memory/lrua.py", _lrua),
     "lstm": ModelEntry("LSTM baseline without a memory", "§3.1.1", "mnemon/models/baseline.py", _lstm, False),
     "no-memory": ModelEntry(
-        "A controller of any kind without a memory", "§3.1", "mnemon/models/baseline.py", _without_memory, False
+        "A controller of any kind without a memory", "§3.1", "mnemon/memory/none.py", _without_memory, False
     ),
 }

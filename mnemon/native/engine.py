@@ -22,7 +22,7 @@ from mnemon.controllers import (
     LSTMController,
 )
 from mnemon.interface import LinearInterface
-from mnemon.memory import DNCMemory, LRUAMemory, NTMMemory
+from mnemon.memory import DNCMemory, LRUAMemory, NoMemory, NTMMemory
 from mnemon.native.library import LIBRARY, SUFFIX
 from mnemon.native.operator import cell_numbers, run_sequence
 from mnemon.writing import (
@@ -107,6 +107,7 @@ MEMORIES: dict[type[Any], tuple[str, Callable[[Any], dict[str, Any]]]] = {
     NTMMemory: ("ntm", _ntm),
     DNCMemory: ("dnc", _dnc),
     LRUAMemory: ("lrua", _lrua),
+    NoMemory: ("none", lambda _: {}),
 }
 
 

@@ -12,8 +12,9 @@ from mnemon import (
     UserError,
 )
 from mnemon.experiments.ntm_single import NTM, NTM_PARAMETERS
-from mnemon.models.baseline import ControllerBaseline, LSTMBaseline, matching_hidden_size
+from mnemon.models.baseline import LSTMBaseline, matching_hidden_size
 from mnemon.models.catalogue import CONTROLLERS, MODELS, ModelConfig, build_model
+from mnemon.rnn import Engine
 from mnemon.tasks.catalogue import TASKS
 from mnemon.writing import Writing
 
@@ -71,22 +72,26 @@ def test_baseline_with_lengths_equals_rows_alone() -> None:
     assert not output[4:, 1].any()
 
 
-def test_controller_alone_is_the_network_of_torch() -> None:
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_controller_alone_is_the_network_of_torch(engine: Engine) -> None:
     torch.manual_seed(0)
     model = build_model(ModelConfig(name="no-memory", controller="lstm", hidden=5), input_size=3, output_size=2)
-    assert isinstance(model, ControllerBaseline)
+    assert isinstance(model, MANN)
+    model.engine = engine
     twin = LSTMBaseline(3, 5, 2)
-    ours = {name.removeprefix("controller."): tensor for name, tensor in model.state_dict().items()}
     with torch.no_grad():
-        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
-            getattr(twin.rnn, f"{name}_l0").copy_(ours[name])
-    twin.readout.load_state_dict(model.readout.state_dict())
+        for name, weight in model.cell.controller.named_parameters():
+            getattr(twin.rnn, f"{name}_l0").copy_(weight)
+        assert model.cell.readout_weight is not None
+        assert model.cell.readout_bias is not None
+        twin.readout.weight.copy_(model.cell.readout_weight)
+        twin.readout.bias.copy_(model.cell.readout_bias)
     inputs, lengths = torch.randn(6, 2, 3), torch.tensor([6, 4])
     output, state = model(inputs, lengths=lengths)
     expected, (hidden, cell) = twin(inputs, lengths=lengths)
     torch.testing.assert_close(output, expected)
-    torch.testing.assert_close(state.hidden, hidden[0])
-    torch.testing.assert_close(state.cell, cell[0])
+    torch.testing.assert_close(state.controller.hidden, hidden[0])
+    torch.testing.assert_close(state.controller.cell, cell[0])
 
 
 def test_writing_policies_by_name() -> None:

@@ -1,0 +1,4 @@
+#include "none.hpp"
+#include "kernels.hpp"
+
+MNEMON_CONTROLLERS(none, NoMemory)
