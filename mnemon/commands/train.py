@@ -30,7 +30,7 @@ class Train:
     """Name of the task (mnemon list tasks)."""
     model: str = "ntm"
     """Name of the model (mnemon list models)."""
-    steps: int = 15_000
+    steps: int = 8_000
     """Batches to train on."""
     seed: int = 0
     """The same seed gives the same run."""
@@ -52,14 +52,14 @@ class Train:
     """Sequences in a batch."""
     optimiser: Literal["rmsprop", "adam"] = "rmsprop"
     """RMSProp as the thesis's NTM experiments, or Adam."""
-    learning_rate: float = 1e-4
-    """Step size."""
-    anneal: float = 0.4
+    learning_rate: float = 3e-4
+    """Step size; the thesis has 1e-4."""
+    anneal: float = 0.8
     """The last share of the steps, over which the learning rate falls to zero; the thesis keeps it."""
     clip_value: float | None = 10.0
     """Bound of each element of the gradient."""
-    clip_norm: float | None = None
-    """Bound of the norm of the whole gradient."""
+    clip_norm: float | None = 1.0
+    """Bound of the norm of the whole gradient; the thesis has none."""
     log_every: int = 100
     """Steps between two rows of the record."""
     eval_every: int = 1_000
