@@ -15,6 +15,7 @@ from mnemon.controllers import (
 from mnemon.errors import UserError
 from mnemon.interface import LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, NoMemory, NTMMemory
+from mnemon.programs import LookUp, ProgramKeys, StoredProgramInterface, StoredProgramLinear
 from mnemon.rnn import MANN
 from mnemon.trace import record_trace
 from mnemon.writing import CachedUniformWriting, RandomWriting, RegularWriting, UniformWriting, WriteProtected
@@ -33,11 +34,15 @@ __all__ = [
     "LSTMController",
     "LayerNormLSTMController",
     "LinearInterface",
+    "LookUp",
     "MemoryCell",
     "NTMMemory",
     "NoMemory",
+    "ProgramKeys",
     "RandomWriting",
     "RegularWriting",
+    "StoredProgramInterface",
+    "StoredProgramLinear",
     "UniformWriting",
     "UserError",
     "WriteProtected",

@@ -90,6 +90,11 @@ class MemoryCell(nn.Module):
         if self.readout_weight is not None:
             self.memory.recipe.readout(self.readout_weight, self.readout_bias)
 
+    def losses(self) -> dict[str, Tensor]:
+        """What the parts add to the loss of training, by name: the penalties on the keys of stored programs."""
+        parts = {"controller": self.controller.losses(), "interface": self.interface.losses()}
+        return {f"{part}.{name}": loss for part, losses in parts.items() for name, loss in losses.items()}
+
     def init_state(self, batch: int) -> CellState:
         """The state before the first step, for a batch of this size."""
         weight = self.controller.weight_ih
@@ -120,14 +125,14 @@ class MemoryCell(nn.Module):
         recalled = self.writing.recall(state.writing, before, reads)
         seen = torch.cat([inputs, reads], dim=1)
         controller = self.controller(seen, state.controller._replace(hidden=recalled))
-        vector = self.interface(controller.hidden)
+        vector, programs = self.interface.steer(controller.hidden)
         with _full_precision(inputs.device.type):
             interface = self.memory.parse(vector)
             memory = self._access(interface, state.memory, accesses)
         new = CellState(controller, memory, self.writing.advance(state.writing, before.unsqueeze(0)))
         if active is not None:
             new = where(active, new, state)
-        trace.observe(self, interface, new.memory)
+        trace.observe(self, interface, new.memory, programs)
         return torch.cat([new.controller.hidden, new.memory.reads.flatten(1)], dim=1), new
 
     def _access(self, interface: Any, state: Any, accesses: UInt8[Tensor, "1 B"] | Access) -> Any:

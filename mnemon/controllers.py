@@ -5,6 +5,10 @@ Letters: ``B`` batch, ``I`` input, ``C`` input and what was read, ``H`` hidden, 
 A controller is made without knowing its memory, ``LSTMController(10, 100)``; the cell connects them, which widens the
 input by what is read. The weights are named as in torch.nn's cells and act on [x_t, r_{t−1}] and on h_{t−1}.
 
+With stored ``programs`` (thesis §7.3) the matrices and their biases are looked up at each step by [x_t, r_{t−1},
+h_{t−1}]: the whole transition function is a program, which the thesis suggests and leaves out. Those of one program
+follow those of another along the first axis.
+
 Deviations: the GRU applies its reset gate after the recurrent product, as torch.nn.GRU does (the thesis: before).
 """
 
@@ -20,6 +24,7 @@ from torch.nn import functional as F
 from mnemon.errors import UserError
 from mnemon.initialisation import DNCRecipe, Recipe
 from mnemon.memory.base import check_sizes
+from mnemon.programs import ProgramKeys
 
 
 class HiddenState(NamedTuple):
@@ -45,6 +50,7 @@ class Controller(nn.Module, ABC, Generic[State]):
         input_size: I, the channels of x_t.
         hidden_size: H, the size of h_t.
         learned_state: learn the initial state rather than start from zero.
+        programs: keys of programs to choose the matrices from; by default they are always the same.
         device: where the weights live.
         dtype: their floating point type.
     """
@@ -60,6 +66,7 @@ class Controller(nn.Module, ABC, Generic[State]):
         hidden_size: int,
         *,
         learned_state: bool = False,
+        programs: ProgramKeys | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -69,12 +76,13 @@ class Controller(nn.Module, ABC, Generic[State]):
             raise UserError("a feed-forward controller has no state to learn: leave out learned_state")
         self.input_size, self.hidden_size, self.read_size = input_size, hidden_size, 0
         self.learned_state = learned_state
+        self.programs = programs
         self.recipe: Recipe = DNCRecipe()
 
         def parameter(*shape: int) -> nn.Parameter:
             return nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
 
-        rows = self.gates * hidden_size
+        rows = self.gates * hidden_size * (1 if programs is None else programs.programs)
         self.weight_ih = parameter(rows, input_size)
         self.weight_hh = parameter(rows, hidden_size) if self.recurrent else None
         self.bias_ih = parameter(rows) if self.biased else None
@@ -82,6 +90,7 @@ class Controller(nn.Module, ABC, Generic[State]):
         names = self.state_type._fields if learned_state else ()
         self.initial_state = nn.ParameterDict({name: parameter(hidden_size) for name in names})
         self._add_parameters(parameter)
+        self._connect_programs()
         self.reset_parameters()
 
     def _add_parameters(self, parameter: Callable[..., nn.Parameter]) -> None:
@@ -94,7 +103,13 @@ class Controller(nn.Module, ABC, Generic[State]):
         self.read_size, self.recipe = read_size, recipe
         wider = self.weight_ih.new_empty(self.weight_ih.shape[0], self.input_size + read_size)
         self.weight_ih = nn.Parameter(wider)
+        self._connect_programs()
         self.reset_parameters()
+
+    def _connect_programs(self) -> None:
+        if self.programs is not None:
+            seen = self.weight_ih.shape[1] + (self.hidden_size if self.recurrent else 0)
+            self.programs.connect(seen, [self.gates * self.hidden_size], self.weight_ih)
 
     def reset_parameters(self) -> None:
         """Initialise as the family of the connected memory was published; a learned state is 0.05·N(0, 1)."""
@@ -103,6 +118,8 @@ class Controller(nn.Module, ABC, Generic[State]):
         self.recipe.controller(weights, biases, self.hidden_size)
         for part in self.initial_state.values():
             nn.init.normal_(part, std=0.05)
+        if self.programs is not None:
+            self.programs.reset_parameters(self.recipe.head)
 
     def init_state(self, batch: int) -> State:
         """The learned initial state, or zeros."""
@@ -115,13 +132,20 @@ class Controller(nn.Module, ABC, Generic[State]):
     def forward(self, inputs: Float[Tensor, "B C"], state: State) -> State:
         """One step on [x_t, r_{t−1}]; the new state's ``hidden`` is the controller's output."""
 
-    def _from_input(self, inputs: Float[Tensor, "B C"]) -> Float[Tensor, "B G"]:
-        # under autocast a product is in half precision; what is carried from step to step is not
-        return F.linear(inputs, self.weight_ih, self.bias_ih).to(self.weight_ih.dtype)
+    def _products(self, inputs: Float[Tensor, "B C"], hidden: Float[Tensor, "B H"]) -> list[Float[Tensor, "B G"]]:
+        """W [x, r] + b and, where the controller is recurrent, U h + b'; of the programs that these ask for."""
+        products, seen = [_product(inputs, self.weight_ih, self.bias_ih)], inputs
+        if self.weight_hh is not None:
+            products.append(_product(hidden, self.weight_hh, self.bias_hh))
+            seen = torch.cat([inputs, hidden], dim=1)
+        if self.programs is None:
+            return products
+        chosen = self.programs(seen)
+        return [self.programs.mix(product, chosen) for product in products]
 
-    def _from_hidden(self, hidden: Float[Tensor, "B H"]) -> Float[Tensor, "B G"]:
-        assert self.weight_hh is not None
-        return F.linear(hidden, self.weight_hh, self.bias_hh).to(self.weight_hh.dtype)
+    def losses(self) -> dict[str, Tensor]:
+        """What the controller adds to the loss of training, by name."""
+        return {} if self.programs is None else self.programs.losses()
 
     def extra_repr(self) -> str:
         """As torch.nn prints a cell."""
@@ -129,14 +153,20 @@ class Controller(nn.Module, ABC, Generic[State]):
         return f"{self.input_size}, {self.hidden_size}, read_size={self.read_size}{learned}"
 
 
+def _product(vectors: Float[Tensor, "B V"], weight: Tensor, bias: Tensor | None) -> Float[Tensor, "B rows"]:
+    # under autocast a product is in half precision; what is carried from step to step is not
+    return F.linear(vectors, weight, bias).to(weight.dtype)
+
+
 class FeedForwardController(Controller[HiddenState]):
     """h_t = tanh(W [x_t, r_{t−1}] + b): all memory is outside the controller."""
 
     recurrent = False
 
-    def forward(self, inputs: Float[Tensor, "B C"], state: HiddenState) -> HiddenState:  # noqa: ARG002
+    def forward(self, inputs: Float[Tensor, "B C"], state: HiddenState) -> HiddenState:
         """One step; the previous state plays no part."""
-        return HiddenState(torch.tanh(self._from_input(inputs)))
+        (product,) = self._products(inputs, state.hidden)
+        return HiddenState(torch.tanh(product))
 
 
 class ElmanController(Controller[HiddenState]):
@@ -144,7 +174,8 @@ class ElmanController(Controller[HiddenState]):
 
     def forward(self, inputs: Float[Tensor, "B C"], state: HiddenState) -> HiddenState:
         """One step."""
-        return HiddenState(torch.tanh(self._from_input(inputs) + self._from_hidden(state.hidden)))
+        from_input, from_hidden = self._products(inputs, state.hidden)
+        return HiddenState(torch.tanh(from_input + from_hidden))
 
 
 class GRUController(Controller[HiddenState]):
@@ -154,8 +185,9 @@ class GRUController(Controller[HiddenState]):
 
     def forward(self, inputs: Float[Tensor, "B C"], state: HiddenState) -> HiddenState:
         """One step."""
-        reset_x, update_x, candidate_x = self._from_input(inputs).chunk(3, dim=1)
-        reset_h, update_h, candidate_h = self._from_hidden(state.hidden).chunk(3, dim=1)
+        from_input, from_hidden = self._products(inputs, state.hidden)
+        reset_x, update_x, candidate_x = from_input.chunk(3, dim=1)
+        reset_h, update_h, candidate_h = from_hidden.chunk(3, dim=1)
         reset = torch.sigmoid(reset_x + reset_h)  # r_t
         update = torch.sigmoid(update_x + update_h)  # z_t
         candidate = torch.tanh(candidate_x + reset * candidate_h)  # h̃_t
@@ -170,8 +202,8 @@ class LSTMController(Controller[LSTMState]):
 
     def forward(self, inputs: Float[Tensor, "B C"], state: LSTMState) -> LSTMState:
         """One step."""
-        gates = self._from_input(inputs) + self._from_hidden(state.hidden)
-        enter, forget, candidate, leave = gates.chunk(4, dim=1)
+        from_input, from_hidden = self._products(inputs, state.hidden)
+        enter, forget, candidate, leave = (from_input + from_hidden).chunk(4, dim=1)
         cell = torch.sigmoid(forget) * state.cell + torch.sigmoid(enter) * torch.tanh(candidate)
         return LSTMState(torch.sigmoid(leave) * torch.tanh(cell), cell)
 
@@ -198,7 +230,8 @@ class LayerNormLSTMController(Controller[LSTMState]):
 
     def forward(self, inputs: Float[Tensor, "B C"], state: LSTMState) -> LSTMState:
         """One step."""
-        gates = (self._from_input(inputs) + self._from_hidden(state.hidden)).chunk(4, dim=1)
+        from_input, from_hidden = self._products(inputs, state.hidden)
+        gates = (from_input + from_hidden).chunk(4, dim=1)
         enter, forget, candidate, leave = (self._normalise(gate, which) for which, gate in enumerate(gates))
         cell = torch.sigmoid(forget + 1) * state.cell + torch.sigmoid(enter) * torch.tanh(candidate)
         cell = self._normalise(cell, 4)

@@ -1,12 +1,14 @@
 """Interfaces: from the controller's output to the vector that steers the memory (thesis §3.3).
 
-Letters: ``B`` batch, ``H`` hidden, ``X`` interface.
+Letters: ``B`` batch, ``H`` hidden, ``X`` interface, ``S`` stores, ``P`` programs.
 
-The linear interface is ξ_t = W^c h_t. Stored programs (thesis §7.3) are another interface behind the same methods.
+The linear interface is ξ_t = W^c h_t. Stored programs (thesis §7.3, mnemon/programs.py) are another interface behind
+the same methods.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -14,6 +16,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from mnemon.initialisation import DNCRecipe, Recipe
+
+
+class Steering(NamedTuple):
+    """What an interface says at a step, and which of its programs said it; None where it has none."""
+
+    vector: Float[Tensor, "B X"]  # ξ_t
+    programs: Float[Tensor, "B S P"] | None
 
 
 class Interface(nn.Module, ABC):
@@ -36,6 +45,14 @@ class Interface(nn.Module, ABC):
     @abstractmethod
     def forward(self, hidden: Float[Tensor, "B H"]) -> Float[Tensor, "B X"]:
         """The interface vector ξ_t."""
+
+    def steer(self, hidden: Float[Tensor, "B H"]) -> Steering:
+        """ξ_t, and the programs that made it."""
+        return Steering(self(hidden), None)
+
+    def losses(self) -> dict[str, Tensor]:
+        """What the interface adds to the loss of training, by name; most have nothing to add."""
+        return {}
 
 
 class LinearInterface(Interface):
@@ -70,11 +87,8 @@ class LinearInterface(Interface):
 
     def reset_parameters(self) -> None:
         """Each head by itself, as if it had a layer of its own."""
-        start = 0
-        for size in self.head_sizes:
-            rows = slice(start, start + size)
-            self.recipe.head(self.weight.detach()[rows], None if self.bias is None else self.bias.detach()[rows])
-            start += size
+        bias = None if self.bias is None else self.bias.detach()
+        reset_heads(self.weight.detach(), bias, self.head_sizes, self.recipe)
 
     def forward(self, hidden: Float[Tensor, "B H"]) -> Float[Tensor, "B X"]:
         """ξ_t in the precision of the weights, also under autocast."""
@@ -84,3 +98,14 @@ class LinearInterface(Interface):
         """The sizes, as nn.Linear prints them."""
         size, hidden = self.weight.shape
         return f"in_features={hidden}, out_features={size}, bias={self.biased}"
+
+
+def reset_heads(
+    weight: Float[Tensor, "X H"], bias: Float[Tensor, "X"] | None, head_sizes: Sequence[int], recipe: Recipe
+) -> None:
+    """Initialise the rows of each head by themselves."""
+    start = 0
+    for size in head_sizes:
+        rows = slice(start, start + size)
+        recipe.head(weight[rows], None if bias is None else bias[rows])
+        start += size

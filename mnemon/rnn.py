@@ -27,6 +27,14 @@ class EngineUsed(NamedTuple):
     why: str
 
 
+class Output(NamedTuple):
+    """What a network gives that is asked for its losses as well."""
+
+    output: Tensor | PackedSequence
+    state: CellState
+    losses: dict[str, Tensor]  # what it adds to the loss of training, by name
+
+
 class MANN(nn.Module):
     """Memory-augmented neural network: a cell unrolled over time.
 
@@ -55,8 +63,13 @@ class MANN(nn.Module):
         self.cell.reset_parameters()
 
     def forward(
-        self, inputs: Sequence, state: CellState | None = None, *, lengths: Int[Tensor, "B"] | None = None
-    ) -> tuple[Sequence, CellState]:
+        self,
+        inputs: Sequence,
+        state: CellState | None = None,
+        *,
+        lengths: Int[Tensor, "B"] | None = None,
+        losses: bool = False,
+    ) -> tuple[Sequence, CellState] | Output:
         """Run over a sequence.
 
         Args:
@@ -64,7 +77,14 @@ class MANN(nn.Module):
             state: where to go on from; by default the cell's initial state.
             lengths: how many steps of each row count; past them a row neither writes nor advances, and its output is
                 zero. A PackedSequence carries its own.
+            losses: also give the network's own losses, ``output, state, losses = rnn(x, losses=True)``.
         """
+        result = self._sequence(inputs, state, lengths)
+        return Output(*result, self.cell.losses()) if losses else result
+
+    def _sequence(
+        self, inputs: Sequence, state: CellState | None, lengths: Int[Tensor, "B"] | None
+    ) -> tuple[Sequence, CellState]:
         if isinstance(inputs, PackedSequence):
             if lengths is not None:
                 raise UserError("a PackedSequence carries its lengths: leave out lengths")

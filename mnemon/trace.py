@@ -3,7 +3,8 @@
 Letters: ``T`` steps recorded.
 
 A trace changes nothing that the model returns. It holds the interfaces and states of each memory cell as the same
-NamedTuples, their tensors stacked over time: ``trace.state.read_weights`` is (T, B, R, N).
+NamedTuples, their tensors stacked over time: ``trace.state.read_weights`` is (T, B, R, N). Where the interface stores
+programs, ``trace.programs`` is their distribution, (T, B, stores, P).
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,14 +24,17 @@ class CellTrace:
     def __init__(self) -> None:
         self._interfaces: list[Any] = []
         self._states: list[Any] = []
+        self._programs: list[Tensor] = []
 
     def __len__(self) -> int:
         return len(self._states)
 
-    def add(self, interface: Any, state: Any) -> None:
+    def add(self, interface: Any, state: Any, programs: Tensor | None) -> None:
         """Keep one step."""
         self._interfaces.append(detach(interface))
         self._states.append(detach(state))
+        if programs is not None:
+            self._programs.append(programs.detach())
 
     @property
     def interface(self) -> Any:
@@ -41,6 +45,13 @@ class CellTrace:
     def state(self) -> Any:
         """The memory's state after every step: memory, weightings, usage, … each (T, B, …)."""
         return _stack(self._states)
+
+    @property
+    def programs(self) -> Tensor:
+        """How much of each stored program steered the memory at every step: (T, B, stores, P)."""
+        if self._states and not self._programs:
+            raise UserError("this cell stores no programs: give it a StoredProgramInterface")
+        return torch.stack(_recorded(self._programs))
 
 
 class Trace(Mapping[str, CellTrace]):
@@ -69,15 +80,20 @@ class Trace(Mapping[str, CellTrace]):
         """The states of the only cell."""
         return self._only().state
 
+    @property
+    def programs(self) -> Tensor:
+        """The program distributions of the only cell."""
+        return self._only().programs
+
     def _only(self) -> CellTrace:
         if len(self._names) != 1:
             raise UserError(f"this trace has {len(self)} cells: take one of trace[name] with {list(self)}")
         return next(iter(self._names.values()))
 
-    def observe(self, cell: nn.Module, interface: Any, state: Any) -> None:
+    def observe(self, cell: nn.Module, interface: Any, state: Any, programs: Tensor | None) -> None:
         """Keep one step of one of the traced cells."""
         if cell in self._cells:
-            self._cells[cell].add(interface, state)
+            self._cells[cell].add(interface, state, programs)
 
 
 _recording: list[Trace] = []
@@ -88,10 +104,10 @@ def is_recording() -> bool:
     return bool(_recording)
 
 
-def observe(cell: nn.Module, interface: Any, state: Any) -> None:
+def observe(cell: nn.Module, interface: Any, state: Any, programs: Tensor | None = None) -> None:
     """Called by a cell after each step; does nothing unless a trace is being recorded."""
     for trace in _recording:
-        trace.observe(cell, interface, state)
+        trace.observe(cell, interface, state, programs)
 
 
 @contextmanager
@@ -106,11 +122,14 @@ def record_trace(model: nn.Module) -> Iterator[Trace]:
         _recording.remove(trace)
 
 
-def _stack(steps: list[Any]) -> Any:
+def _recorded(steps: list[Any]) -> list[Any]:
     if not steps:
         raise UserError("nothing was recorded: run the model inside the with block")
+    return steps
 
+
+def _stack(steps: list[Any]) -> Any:
     def over_time(*parts: Tensor) -> Tensor:
         return torch.stack(parts)
 
-    return map_state(over_time, *steps)
+    return map_state(over_time, *_recorded(steps))

@@ -2,13 +2,35 @@
 
 from mnemon.models.catalogue import ModelConfig
 
+
+def ntm(hidden: int = 100, slots: int = 128, heads: int = 1) -> ModelConfig:
+    """An NTM with words of 20 numbers."""
+    return ModelConfig(name="ntm", hidden=hidden, slots=slots, word=20, heads=heads)
+
+
+def nutm(hidden: int = 80, slots: int = 128, heads: int = 1, programs: int = 2) -> ModelConfig:
+    """A NUTM with words of 20 numbers, and keys of as many as it has programs."""
+    return ModelConfig(
+        name="nutm", hidden=hidden, slots=slots, word=20, heads=heads, programs=programs, program_key=programs
+    )
+
+
 NTM: dict[str, ModelConfig] = {
-    "copy": ModelConfig(name="ntm", hidden=100, slots=128, word=20, heads=1),
-    "repeat-copy": ModelConfig(name="ntm", hidden=100, slots=128, word=20, heads=1),
-    "associative-recall": ModelConfig(name="ntm", hidden=100, slots=128, word=20, heads=1),
-    "ngrams": ModelConfig(name="ntm", hidden=100, slots=128, word=20, heads=1),
-    "priority-sort": ModelConfig(name="ntm", hidden=200, slots=128, word=20, heads=5),
-    "long-copy": ModelConfig(name="ntm", hidden=100, slots=256, word=20, heads=1),
+    "copy": ntm(),
+    "repeat-copy": ntm(),
+    "associative-recall": ntm(),
+    "ngrams": ntm(),
+    "priority-sort": ntm(hidden=200, heads=5),
+    "long-copy": ntm(slots=256),
+}
+
+NUTM: dict[str, ModelConfig] = {
+    "copy": nutm(),
+    "repeat-copy": nutm(),
+    "associative-recall": nutm(),
+    "ngrams": nutm(),
+    "priority-sort": nutm(hidden=150, heads=5),
+    "long-copy": nutm(slots=256),
 }
 
 NTM_PARAMETERS: dict[str, int] = {
@@ -18,4 +40,13 @@ NTM_PARAMETERS: dict[str, int] = {
     "ngrams": 58_813,
     "priority-sort": 344_068,
     "long-copy": 63_260,
+}
+
+NUTM_PARAMETERS: dict[str, int] = {
+    "copy": 52_206,
+    "repeat-copy": 52_307,
+    "associative-recall": 51_364,
+    "ngrams": 48_619,
+    "priority-sort": 302_398,
+    "long-copy": 52_206,
 }

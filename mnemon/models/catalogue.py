@@ -17,10 +17,11 @@ from mnemon.controllers import (
     LSTMController,
 )
 from mnemon.errors import UserError, look_up
-from mnemon.interface import LinearInterface
+from mnemon.interface import Interface, LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, Memory, NoMemory, NTMMemory
 from mnemon.memory.base import check_sizes
 from mnemon.models.baseline import LSTMBaseline
+from mnemon.programs import StoredProgramInterface
 from mnemon.rnn import MANN
 from mnemon.writing import CachedUniformWriting, RandomWriting, RegularWriting, UniformWriting, Writing
 
@@ -47,6 +48,8 @@ class ModelConfig:
     writing: str = "regular"
     interval: int | None = None  # steps from write to write; uniform writing can take it from slots and encoded
     encoded: int | None = None  # steps of the sequence to store; every later step writes
+    programs: int | None = None  # stored for each head; None: 2, or none where the model stores no programs
+    program_key: int | None = None  # size of a program's key; None: as many numbers as programs
 
     def __post_init__(self) -> None:
         look_up(MODELS, self.name, "model")
@@ -55,6 +58,14 @@ class ModelConfig:
         check_sizes(hidden=self.hidden, slots=self.slots, word=self.word, heads=self.heads)
         if self.writing != "regular" and not MODELS[self.name].has_memory:
             raise UserError(f"model {self.name!r} has no memory to write: leave out writing={self.writing!r}")
+        if not MODELS[self.name].has_programs:
+            for field in ("programs", "program_key"):
+                if getattr(self, field) is not None:
+                    raise UserError(f"model {self.name!r} stores no programs: leave out {field}, or write name='nutm'")
+        check_sizes(
+            programs=1 if self.programs is None else self.programs,
+            program_key=1 if self.program_key is None else self.program_key,
+        )
         with torch.random.fork_rng(devices=[]):  # random writing draws
             make_writing(self)  # refuses settings that do not go together
 
@@ -89,6 +100,15 @@ def make_writing(config: ModelConfig) -> Writing[Any]:
     return WRITINGS[config.writing](config)
 
 
+def make_interface(config: ModelConfig) -> Interface:
+    """How the controller steers the memory: by one linear map, or by stored programs."""
+    if not MODELS[config.name].has_programs:
+        return LinearInterface(bias=config.biases)
+    programs = 2 if config.programs is None else config.programs
+    key_size = programs if config.program_key is None else config.program_key
+    return StoredProgramInterface(programs, key_size, bias=config.biases)
+
+
 class ModelEntry(NamedTuple):
     """One model of the catalogue."""
 
@@ -97,6 +117,7 @@ class ModelEntry(NamedTuple):
     file: str
     build: Callable[[ModelConfig, int, int], nn.Module]  # (config, input size, output size)
     has_memory: bool = True
+    has_programs: bool = False  # of the interface
 
 
 def build_model(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
@@ -112,7 +133,7 @@ def _recurrent(config: ModelConfig, memory: Memory[Any, Any], input_size: int, o
         MemoryCell(
             controller,
             memory,
-            interface=LinearInterface(bias=config.biases),
+            interface=make_interface(config),
             writing=make_writing(config),
             output_size=output_size,
             output_bias=config.biases,
@@ -162,6 +183,13 @@ MODELS: dict[str, ModelEntry] = {
         "DNC with masked look-up, erased frees and sharpened links", "beyond", "mnemon/memory/dnc.py", _dnc_repaired
     ),
     "lrua": ModelEntry("Least recently used access", "§7.4.4", "mnemon/memory/lrua.py", _lrua),
+    "nutm": ModelEntry(
+        "Neural Universal Turing Machine: NTM with stored programs", "§7.3", "mnemon/programs.py", _ntm, True, True
+    ),
+    "nutm-dnc": ModelEntry("DNC with stored programs", "§7.4.5", "mnemon/programs.py", _dnc, True, True),
+    "nutm-lrua": ModelEntry(
+        "Least recently used access with stored programs", "§7.4.4", "mnemon/programs.py", _lrua, True, True
+    ),
     "lstm": ModelEntry("LSTM baseline without a memory", "§3.1.1", "mnemon/models/baseline.py", _lstm, False),
     "no-memory": ModelEntry(
         "A controller of any kind without a memory", "§3.1", "mnemon/memory/none.py", _without_memory, False

@@ -124,6 +124,7 @@ def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
         f"no kernel for {type(cell.controller).__name__}": not parts[0],
         f"no kernel for {type(cell.memory).__name__}": not parts[1],
         f"the kernels have at most {MOST_HEADS} heads": max(cell.memory.head_counts) > MOST_HEADS,
+        "no kernel for programs in the state network": cell.controller.programs is not None,
         f"no kernel for {type(cell.interface).__name__}": type(cell.interface) is not LinearInterface,
         f"no kernel for {type(cell.writing).__name__}": type(cell.writing) not in WRITINGS,
         f"the kernels run on the CPU, not on {inputs.device.type}": inputs.device.type != "cpu",

@@ -39,3 +39,12 @@ def answer(model: nn.Module, batch: Batch) -> Float[Tensor, "T B O"]:
     """What a model is to the loop: ``output, state = model(inputs, lengths=lengths)``, the output being logits."""
     output, _state = model(batch.inputs, lengths=batch.lengths)
     return output  # type: ignore[no-any-return]  # torch types a module's call as Any
+
+
+def answer_with_losses(model: nn.Module, batch: Batch) -> tuple[Float[Tensor, "T B O"], dict[str, Float[Tensor, ""]]]:
+    """What a model with losses of its own is: ``output, state, losses = model(inputs, lengths=lengths, losses=True)``.
+
+    The losses, by name, are part of its answer, so that they cross whatever is wrapped around the model.
+    """
+    output, _state, losses = model(batch.inputs, lengths=batch.lengths, losses=True)
+    return output, losses

@@ -34,6 +34,8 @@ class TrainConfig:
     checkpoint_every: int = 1_000
     keep: int = 2  # checkpoints left in the folder
     tensorboard: bool = False
+    auxiliary: float | None = None  # η, the weight of the model's own losses at the first step; None: it has none
+    auxiliary_decay: float | None = None  # what η is multiplied with from step to step; None: it stays
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "log_every", "eval_every", "eval_sequences", "checkpoint_every", "keep"):
@@ -48,6 +50,20 @@ class TrainConfig:
         for name in ("clip_value", "clip_norm"):
             value = getattr(self, name)
             _require(value is None or _positive(value), name, value, "a number above 0, or None for no clipping")
+
+        _require(
+            self.auxiliary is None or _positive(self.auxiliary),
+            "auxiliary",
+            self.auxiliary,
+            "a number above 0, such as 0.1, or None for a model without losses of its own",
+        )
+        decay = self.auxiliary_decay
+        _require(decay is None or 0 <= decay <= 1, "auxiliary_decay", decay, "a number from 0 to 1, or None")
+
+    def auxiliary_weight(self, step: int) -> float:
+        """η_t = η · decay^{t−1}, the weight of the model's own losses at a step, the first being 1."""
+        decay = 1.0 if self.auxiliary_decay is None else self.auxiliary_decay
+        return (self.auxiliary or 0.0) * decay ** (step - 1)
 
     def to_json(self) -> dict[str, Any]:
         """All fields by name, fit for a JSON file."""

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from mnemon.errors import UserError
 from mnemon.tasks.base import Batch, Task
 from mnemon.training import checkpoint
-from mnemon.training.batches import answer, draw
+from mnemon.training.batches import answer, answer_with_losses, draw
 from mnemon.training.board import TensorBoard
 from mnemon.training.config import TrainConfig
 from mnemon.training.directory import RunDirectory, refuse_differences
@@ -166,8 +166,7 @@ class _Training:
         batch = draw(self.task, self.config.batch_size, seed, self.accelerator.device, rank, ranks)
         seed_noise(self.config.seed, f"train {rank}", number)
         self.optimiser.zero_grad()
-        output = answer(self.wrapped, batch)
-        loss = self.task.loss(output, batch)
+        output, loss = self._answer(batch, number)
         self.accelerator.backward(loss)
         values = [loss.item(), gradient_norm(self.parameters).item(), float(stop.wanted)]
         mean_loss, mean_norm, stopping = mean_over_processes(self.accelerator, values)
@@ -179,6 +178,15 @@ class _Training:
         self.loss_sum += mean_loss
         self.loss_steps += 1
         return _Step(number, batch, output.detach(), mean_loss, stopping > 0)
+
+    def _answer(self, batch: Batch, number: int) -> tuple[Tensor, Tensor]:
+        """The output, and what the step minimises: the task's loss and, where weighted, the model's own."""
+        if self.config.auxiliary is None:
+            output = answer(self.wrapped, batch)
+            return output, self.task.loss(output, batch)
+        output, losses = answer_with_losses(self.wrapped, batch)
+        weight = self.config.auxiliary_weight(number)
+        return output, self.task.loss(output, batch) + weight * sum(losses.values())
 
     def _measure(self, step: _Step, journal: Journal) -> None:
         """Add the rows that are due. Those of the last step are in any case, but begin no new sum when not due."""

@@ -8,10 +8,11 @@ from mnemon import (
     CachedUniformWriting,
     RandomWriting,
     RegularWriting,
+    StoredProgramInterface,
     UniformWriting,
     UserError,
 )
-from mnemon.experiments.ntm_single import NTM, NTM_PARAMETERS
+from mnemon.experiments import ntm_sequencing, ntm_single
 from mnemon.models.baseline import LSTMBaseline, matching_hidden_size
 from mnemon.models.catalogue import CONTROLLERS, MODELS, ModelConfig, build_model
 from mnemon.rnn import Engine
@@ -23,10 +24,17 @@ def parameters(model: torch.nn.Module) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-@pytest.mark.parametrize("task", NTM_PARAMETERS)
-def test_ntm_has_the_thesis_parameter_count(task: str) -> None:
-    train = TASKS[task].train
-    assert parameters(build_model(NTM[task], train.input_size, train.output_size)) == NTM_PARAMETERS[task]
+@pytest.mark.parametrize("task", ntm_single.NTM)
+def test_single_tasks_have_the_thesis_parameter_counts(task: str) -> None:
+    sizes = TASKS[task].train.input_size, TASKS[task].train.output_size
+    assert parameters(build_model(ntm_single.NTM[task], *sizes)) == ntm_single.NTM_PARAMETERS[task]
+    assert parameters(build_model(ntm_single.NUTM[task], *sizes)) == ntm_single.NUTM_PARAMETERS[task]
+
+
+@pytest.mark.parametrize(("tasks", "sizes"), ntm_sequencing.CHANNELS.items())
+def test_sequencing_tasks_have_the_thesis_parameter_counts(tasks: str, sizes: tuple[int, int]) -> None:
+    assert parameters(build_model(ntm_sequencing.NTM[tasks], *sizes)) == ntm_sequencing.NTM_PARAMETERS[tasks]
+    assert parameters(build_model(ntm_sequencing.NUTM[tasks], *sizes)) == ntm_sequencing.NUTM_PARAMETERS[tasks]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -116,3 +124,38 @@ def test_writing_policies_by_name() -> None:
     ):
         with pytest.raises(UserError, match=message):
             ModelConfig(**{"name": "dnc", **bad})  # type: ignore[arg-type]
+
+
+def test_programs_by_name() -> None:
+    def interface(**settings: Any) -> StoredProgramInterface:
+        model = build_model(ModelConfig(hidden=5, slots=4, word=3, **settings), input_size=3, output_size=2)
+        assert isinstance(model, MANN)
+        assert isinstance(model.cell.interface, StoredProgramInterface)
+        return model.cell.interface
+
+    assert interface(name="nutm").keys.vectors.shape == (2, 2, 2)  # a store for each head
+    assert interface(name="nutm", heads=3, programs=4, program_key=5).keys.vectors.shape == (6, 4, 5)
+    assert interface(name="nutm-dnc", heads=3, programs=3).keys.vectors.shape == (2, 3, 3)  # readers and the writer
+    assert interface(name="nutm-lrua", heads=3).keys.vectors.shape == (3, 2, 2)
+    for bad, message in (
+        ({"name": "ntm", "programs": 2}, "model 'ntm' stores no programs: leave out programs"),
+        ({"name": "lstm", "program_key": 2}, "model 'lstm' stores no programs: leave out program_key"),
+        ({"name": "nutm", "programs": 0}, "programs must be at least 1, got 0"),
+    ):
+        with pytest.raises(UserError, match=message):
+            ModelConfig(**bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("core", ["nutm", "nutm-dnc", "nutm-lrua"])
+@pytest.mark.parametrize("writing", ["uniform", "cached", "random"])
+def test_programs_go_with_every_writing_policy(core: str, writing: str) -> None:
+    torch.manual_seed(0)
+    config = ModelConfig(name=core, hidden=5, slots=4, word=3, writing=writing, interval=3, encoded=7)
+    model = build_model(config, input_size=3, output_size=2)
+    inputs = torch.randn(9, 2, 3)
+    output, _ = model(inputs)
+    first, state = model(inputs[:4])
+    second, _ = model(inputs[4:], state)
+    torch.testing.assert_close(torch.cat([first, second]), output)
+    output.square().sum().backward()
+    assert all(parameter.grad is not None and parameter.grad.any() for parameter in model.parameters())
