@@ -24,7 +24,7 @@ def records(run: Path) -> bytes:
     return (run / "records.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("kind", ["models", "tasks"])
+@pytest.mark.parametrize("kind", ["models", "tasks", "experiments"])
 def test_list_as_json(kind: str, tmp_path: Path) -> None:
     done = mnemon("list", kind, "--json", folder=tmp_path)
     document = json.loads(done.stdout)
@@ -37,6 +37,8 @@ def test_list_as_tables(tmp_path: Path) -> None:
     done = mnemon("list", folder=tmp_path)
     assert "mnemon/memory/dnc.py" in done.stdout
     assert "priority-sort" in done.stdout
+    assert "permuted-mnist" in done.stdout
+    assert "memorisation" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -56,6 +58,11 @@ def test_list_as_tables(tmp_path: Path) -> None:
             ["train", "copy", "--model", "lrua", "--heads", "9", "--slots", "4"],
             "reads must be at most slots (4), got 9",
         ),
+        (["train", "mnist"], "task 'mnist' needs its data: write --data and the folder that holds them"),
+        (["train", "mnist", "--data", "nowhere"], "there is no folder nowhere: give --data the one that holds"),
+        (["train", "copy", "--writing", "sometimes"], "no writing is called 'sometimes'"),
+        (["train", "copy", "--writing", "cached"], "cached writing needs an interval: write interval=5"),
+        (["train", "copy", "--patience", "0"], "training setting 'patience' is 0"),
         (["train", "copy", "--threads", "0"], "threads must be at least 1, got 0"),
         (["train", "copy", "--resume"], "there is no run to resume in runs/copy-ntm-0"),
         (["list", "everything"], "everything"),
@@ -108,6 +115,15 @@ def test_train_prints_a_table_and_repeats_itself(tmp_path: Path) -> None:
     summary = json.loads((tmp_path / "one/summary.json").read_text())
     assert summary["command"][:3] == ["mnemon", "train", "copy"]
     assert summary["config"]["run"]["model"]["slots"] == 6
+
+
+def test_train_on_any_task_with_any_writing(tmp_path: Path) -> None:
+    options = [*QUICK, "--model", "dnc", "--writing", "uniform", "--interval", "5", "--patience", "3"]
+    done = mnemon("train", "token-copy", *options, "--out", "one", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    config = json.loads((tmp_path / "one/summary.json").read_text())["config"]
+    assert (config["run"]["model"]["writing"], config["run"]["model"]["interval"]) == ("uniform", 5)
+    assert config["training"]["patience"] == 3
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])

@@ -1,20 +1,22 @@
 """``mnemon list``: what there is, where the thesis describes it, and in which file it lives."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import tyro
 
+from mnemon.experiments.catalogue import EXPERIMENTS
 from mnemon.models.catalogue import MODELS
-from mnemon.tasks.catalogue import TASKS
+from mnemon.tasks.catalogue import DATA_TASKS, TASKS
 
-Kind = Literal["models", "tasks"]
+Kind = Literal["models", "tasks", "experiments"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class List:
-    """Show the models and tasks, with their place in the thesis and their file."""
+    """Show the models, tasks and experiments, with their place in the thesis and their file."""
 
     kind: Annotated[Kind | None, tyro.conf.Positional] = None
     """What to list; everything by default."""
@@ -23,7 +25,7 @@ class List:
 
     def run(self) -> None:
         """Print the catalogues."""
-        kinds: tuple[Kind, ...] = ("models", "tasks") if self.kind is None else (self.kind,)
+        kinds: tuple[Kind, ...] = get_args(Kind) if self.kind is None else (self.kind,)
         listed = {kind: _rows(kind) for kind in kinds}
         if self.json:
             print(json.dumps(listed, indent=2, ensure_ascii=False))
@@ -41,8 +43,12 @@ class List:
 
 
 def _rows(kind: Kind) -> list[dict[str, str]]:
-    catalogue = MODELS if kind == "models" else TASKS
+    catalogues: dict[Kind, Mapping[str, Any]] = {
+        "models": MODELS,
+        "tasks": {**TASKS, **DATA_TASKS},
+        "experiments": EXPERIMENTS,
+    }
     return [
         {"name": name, "summary": entry.summary, "thesis": entry.thesis, "file": entry.file}
-        for name, entry in catalogue.items()
+        for name, entry in catalogues[kind].items()
     ]

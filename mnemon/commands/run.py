@@ -1,7 +1,6 @@
 """``mnemon run``: one table or figure of the thesis, ours beside its."""
 
 import json
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from mnemon.errors import UserError
+from mnemon.commands.folders import data_folder
 from mnemon.experiments.catalogue import find_experiment
 from mnemon.report.results import Results, read_results
 from mnemon.report.tables import COLUMNS, cells, document
@@ -54,7 +53,7 @@ class Run:
             seeds=self.seeds,
             scale=self.scale,
             only=self.only,
-            data=self._data_folder(),
+            data=data_folder(self.data),
             command=["mnemon", *sys.argv[1:]],
         )
         failures = campaign.go(resume=self.resume, processes=self.jobs, display=make_display())
@@ -71,13 +70,6 @@ class Run:
         """Full runs are kept with the code; shortened ones are for looking, and stay out of their way."""
         full = Path("results") / self.experiment
         return full if self.scale == 1 else Path("runs") / f"{self.experiment}-{self.scale:g}"
-
-    def _data_folder(self) -> Path | None:
-        named = os.environ.get("MNEMON_DATA")
-        folder = Path(named) if self.data is None and named else self.data
-        if folder is not None and not folder.is_dir():
-            raise UserError(f"there is no folder {folder}: give --data the one that holds the data sets")
-        return folder
 
     def _print(self, results: Results) -> None:
         if self.json:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import torch
 import tyro
 
+from mnemon.commands.folders import data_folder
 from mnemon.experiments.ntm_single import NTM
 from mnemon.memory.base import check_sizes
 from mnemon.models.catalogue import ModelConfig, build_model
@@ -20,8 +21,9 @@ from mnemon.training.config import TrainConfig
 class Train:
     """Train a model on a task, test it on settings it has not seen, and keep all of it in a folder.
 
-    Sizes that are not given are the thesis's for the task. Stop with Ctrl-C and go on with --resume: the run then
-    ends as if it had never been stopped.
+    Sizes that are not given are the thesis's for the tasks of its §7.4.1; for all others they are 100 hidden units,
+    128 slots of 20 numbers, and one head. Stop with Ctrl-C and go on with --resume: the run then ends as if it had
+    never been stopped.
 
     Example: mnemon train copy --model ntm --seed 1
     """
@@ -48,6 +50,14 @@ class Train:
     """Size of a slot."""
     heads: int | None = None
     """Read heads, and as many write heads where a memory has several."""
+    writing: str = "regular"
+    """When the memory is written: regular, uniform, cached or random."""
+    interval: int | None = None
+    """Steps from write to write, for uniform and cached writing."""
+    encoded: int | None = None
+    """Steps of the sequence to store, for uniform, cached and random writing; every later step writes."""
+    data: Path | None = None
+    """Folder of the data sets, for tasks that need one; $MNEMON_DATA by default."""
     batch_size: int = 16
     """Sequences in a batch."""
     optimiser: Literal["rmsprop", "adam"] = "rmsprop"
@@ -66,6 +76,8 @@ class Train:
     """Steps between two tests."""
     eval_sequences: int = 64
     """Sequences in each test; the thesis uses 1,000."""
+    patience: int | None = None
+    """Tests in a row without a lower loss on the first of them that end the run; by default none do."""
     checkpoint_every: int = 500
     """Steps between two checkpoints."""
     keep: int = 2
@@ -77,7 +89,7 @@ class Train:
 
     def run(self) -> None:
         """Train, then print the results as a table."""
-        entry = find_task(self.task)
+        entry = find_task(self.task, data_folder(self.data))
         model_config = self._model_config()
         config = TrainConfig(
             **{
@@ -118,7 +130,7 @@ class Train:
         Console(stderr=True).print(f"kept in {out}", highlight=False)
 
     def _model_config(self) -> ModelConfig:
-        given = {name: getattr(self, name) for name in ("hidden", "slots", "word", "heads")}
-        sizes = {name: size for name, size in given.items() if size is not None}
-        thesis = NTM[self.task]
-        return dataclasses.replace(thesis, name=self.model, controller=self.controller, **sizes)
+        given = {name: getattr(self, name) for name in ("hidden", "slots", "word", "heads", "interval", "encoded")}
+        settings = {name: value for name, value in given.items() if value is not None}
+        sizes = NTM.get(self.task, ModelConfig())
+        return dataclasses.replace(sizes, name=self.model, controller=self.controller, writing=self.writing, **settings)

@@ -53,8 +53,14 @@ UW = Model(name="DNC+UW", base="dnc", writing="uniform", parameters=98_840)
 CUW = Model(name="DNC+CUW", base="dnc", writing="cached", hidden=95, parameters=96_120)
 
 
-def model_config(model: Model, *, slots: int, length: int, word: int = 64) -> ModelConfig:
-    """The config of a model for sequences that take ``length`` steps to read, the end-of-sequence step included."""
+def model_config(model: Model, *, slots: int, length: int, word: int = 64, varied: bool = False) -> ModelConfig:
+    """The config of a model for sequences that take ``length`` steps to read, the end-of-sequence step included.
+
+    Where the lengths are ``varied`` and this is their average, uniform writing goes on at its interval to the end.
+    """
+    interval = model.cache if model.writing == "cached" else None
+    if varied and model.writing == "uniform":
+        interval = max(1, round(length / (slots + 1)))
     return ModelConfig(
         name=model.base,
         controller=model.controller,
@@ -64,8 +70,8 @@ def model_config(model: Model, *, slots: int, length: int, word: int = 64) -> Mo
         heads=1,
         biases=model.base == "ntm",
         writing=model.writing,
-        interval=model.cache if model.writing == "cached" else None,
-        encoded=None if model.writing == "regular" else length,
+        interval=interval,
+        encoded=None if model.writing == "regular" or varied else length,
     )
 
 
@@ -76,6 +82,7 @@ def jobs_of_setting(
     *,
     slots: int,
     length: int,
+    varied: bool = False,  # whether the sequences differ in length, and ``length`` is their average
     thesis: Mapping[str, float] | None = None,
     training: TrainConfig = TRAINING,
     counts: bool = True,  # whether the thesis counts the parameters of this task
@@ -89,7 +96,7 @@ def jobs_of_setting(
             task=task,
             tests={} if isinstance(task, DataTask) else {"test": task},
             test="test",
-            config=model_config(model, slots=slots, length=length),
+            config=model_config(model, slots=slots, length=length, varied=varied),
             training=training,
             thesis=(thesis or {}).get(model.name),
             thesis_parameters=model.parameters if counts else None,

@@ -61,6 +61,13 @@ def test_table_of_documents_has_the_best_of_three_runs() -> None:
             assert round(max(runs) + 1e-9, 1) == documents.THESIS[setting][model]
 
 
+def test_documents_are_written_at_an_interval_to_their_end() -> None:
+    uniform, cached = documents.jobs()[:2]
+    assert (uniform.config.writing, uniform.config.interval, uniform.config.encoded) == ("uniform", 6, None)
+    assert uniform.config.slots == 6  # round(0.15 · 44) − 1, and 44 / 7 is about 6
+    assert (cached.config.writing, cached.config.interval, cached.config.encoded) == ("cached", 10, None)
+
+
 def test_memorisation_has_the_sizes_of_the_thesis() -> None:
     lstm, *others = memorisation.jobs()[:6]
     assert (lstm.config.hidden, lstm.thesis, lstm.thesis_parameters) == (125, 15.6, 103_840)
