@@ -6,6 +6,7 @@ A step: the controller sees the input and what was read last; the interface turn
 the memory; the memory is written, if the writing policy lets it, and read. The output is y = W_y h + W_r r.
 """
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
@@ -29,6 +30,14 @@ class CellState(NamedTuple):
     controller: Any
     memory: Any
     writing: Any
+
+
+Advance = Callable[[Memory[Any, Any], Tensor, Any, bool], Any]  # memory, interface vector, state, write → next state
+
+
+def advance_in_torch(memory: Memory[Any, Any], vector: Float[Tensor, "B X"], state: Any, write: bool) -> Any:
+    """One step of a memory, steered by an interface vector."""
+    return memory(memory.parse(vector), state, write)
 
 
 class MemoryCell(nn.Module):
@@ -117,9 +126,16 @@ class MemoryCell(nn.Module):
         return (output if inputs.dim() == 2 else output.squeeze(0)), state
 
     def step(
-        self, inputs: Float[Tensor, "B I"], state: CellState, active: Bool[Tensor, "B"] | None = None
+        self,
+        inputs: Float[Tensor, "B I"],
+        state: CellState,
+        active: Bool[Tensor, "B"] | None = None,
+        advance: Advance = advance_in_torch,
     ) -> tuple[Float[Tensor, "B F"], CellState]:
-        """One step up to the features [h_t, r_t]; rows that are not active stand still."""
+        """One step up to the features [h_t, r_t]; rows that are not active stand still.
+
+        ``advance`` takes the memory's part of it.
+        """
         before, reads = state.controller.hidden, state.memory.reads.flatten(1)
         accesses = self.writing.plan(state.writing, 1)
         recalled = self.writing.recall(state.writing, before, reads)
@@ -127,23 +143,25 @@ class MemoryCell(nn.Module):
         controller = self.controller(seen, state.controller._replace(hidden=recalled))
         vector, programs = self.interface.steer(controller.hidden)
         with _full_precision(inputs.device.type):
-            interface = self.memory.parse(vector)
-            memory = self._access(interface, state.memory, accesses)
+            memory = self._access(vector, state.memory, accesses, advance)
         new = CellState(controller, memory, self.writing.advance(state.writing, before.unsqueeze(0)))
         if active is not None:
             new = where(active, new, state)
-        trace.observe(self, interface, new.memory, programs)
+        if trace.is_recording():
+            trace.observe(self, self.memory.parse(vector), new.memory, programs)
         return torch.cat([new.controller.hidden, new.memory.reads.flatten(1)], dim=1), new
 
-    def _access(self, interface: Any, state: Any, accesses: UInt8[Tensor, "1 B"] | Access) -> Any:
+    def _access(
+        self, vector: Float[Tensor, "B X"], state: Any, accesses: UInt8[Tensor, "1 B"] | Access, advance: Advance
+    ) -> Any:
         """Write, read or leave the memory, each row as it should."""
         if isinstance(accesses, Access):
-            return state if accesses is Access.HOLD else self.memory(interface, state, accesses is Access.WRITE)
+            return state if accesses is Access.HOLD else advance(self.memory, vector, state, accesses is Access.WRITE)
         new = state
         for kind in (Access.READ, Access.WRITE):
             rows = accesses[0] == kind
             if rows.any():
-                new = where(rows, self.memory(interface, state, kind is Access.WRITE), new)
+                new = where(rows, advance(self.memory, vector, state, kind is Access.WRITE), new)
         return new
 
     def readout(self, features: Float[Tensor, "*batch F"]) -> Float[Tensor, "*batch O"]:

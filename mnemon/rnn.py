@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from mnemon import trace
-from mnemon.cell import CellState, MemoryCell
+from mnemon.cell import Advance, CellState, MemoryCell, advance_in_torch
 from mnemon.errors import UserError
 from mnemon.native import engine as native
 from mnemon.state import map_state
@@ -45,7 +45,8 @@ class MANN(nn.Module):
         cell: one step.
         batch_first: whether batched tensors are (B, T, ·).
         engine: "native" runs the whole sequence in compiled kernels, "reference" step by step in PyTorch, "auto" in the
-            kernels where they cover the cell. Both give the same; ``engine_used`` tells which ran last, and why.
+            kernels where they cover the cell, and at least the memory's steps where they cover the memory. All give the
+            same; ``engine_used`` tells which ran last, and why.
     """
 
     engine_used: EngineUsed | None = None
@@ -115,10 +116,12 @@ class MANN(nn.Module):
             raise UserError(f"expected a state for a batch of {batch}, got one for {given}")
         active = None if lengths is None else _active(lengths.to(inputs.device), steps, batch)
         self.engine_used = self._choose_engine(inputs)
-        if self.engine_used.name == "native":
+        if self.engine_used.name == "native" and not trace.is_recording():
             features, state = native.run(self.cell, inputs, state, lengths)
+        elif self.engine_used.name == "reference":
+            features, state = self._step_by_step(inputs, state, active, advance_in_torch)
         else:
-            features, state = self._step_by_step(inputs, state, active)
+            features, state = self._step_by_step(inputs, state, active, native.advance)
         output = self.cell.readout(features)
         if active is not None:
             output = output * active.unsqueeze(2)
@@ -127,21 +130,26 @@ class MANN(nn.Module):
     def _choose_engine(self, inputs: Float[Tensor, "T B I"]) -> EngineUsed:
         if self.engine == "reference":
             return EngineUsed("reference", "asked for")
-        if trace.is_recording():
-            return EngineUsed("reference", "a trace is being recorded")
         reason = native.why_not(self.cell, inputs)
         if reason is None:
             return EngineUsed("native", "covers this cell")
         if self.engine == "native":
             raise UserError(f"the native engine cannot run this: {reason}; write engine='auto' or 'reference'")
+        if native.why_no_step(self.cell, inputs) is None and not torch.compiler.is_compiling():
+            return EngineUsed("native memory", reason)
+        native.notice_if_not_built()
         return EngineUsed("reference", reason)
 
     def _step_by_step(
-        self, inputs: Float[Tensor, "T B I"], state: CellState, active: Bool[Tensor, "T B"] | None
+        self,
+        inputs: Float[Tensor, "T B I"],
+        state: CellState,
+        active: Bool[Tensor, "T B"] | None,
+        advance: Advance,
     ) -> tuple[Float[Tensor, "T B F"], CellState]:
         features = [inputs.new_zeros(0, inputs.shape[1], self.cell.feature_size)]
         for step, at_step in enumerate(inputs.unbind(0)):
-            feature, state = self.cell.step(at_step, state, None if active is None else active[step])
+            feature, state = self.cell.step(at_step, state, None if active is None else active[step], advance)
             features.append(feature.unsqueeze(0))
         return torch.cat(features), state
 

@@ -83,11 +83,26 @@ class Bench:
         rows = [row for name in self.workloads for row in self._measure(name)]
         hardware = {name: facts[name] for name in ("cpu", "cores", "threads", "platform")}
         versions = {name: facts[name] for name in ("mnemon", "torch", "python")}
-        document = {"hardware": hardware, "versions": versions, "rows": rows, "growth": self._growth()}
+        rate = _multiplication_rate()
+        document = {
+            "hardware": hardware | {"matmul_gfma": round(rate, 1)},
+            "versions": versions,
+            "rows": [row | {"fma_share": _share(row, rate)} for row in rows],
+            "streaming": [_streaming(name) for name in self.workloads],
+            "growth": self._growth(),
+        }
         if self.json:
             print(json.dumps(document, indent=2))
         else:
-            _print_tables(rows, document["growth"])
+            _print_tables(
+                {
+                    f"engines; fma_share: of {rate:.0f} G multiply-adds a second, as in a large product": document[
+                        "rows"
+                    ],
+                    "one sample, step after step, native, one thread": document["streaming"],
+                    "growth of the native engine, DNC without links": document["growth"],
+                }
+            )
 
     def _measure(self, name: str) -> list[dict[str, Any]]:
         workload = WORKLOADS[name]
@@ -111,7 +126,7 @@ class Bench:
 
     def _contenders(self, workload: Workload) -> dict[str, nn.Module]:
         native, reference = _network(workload), _network(workload)
-        native.engine, reference.engine = "auto", "reference"
+        native.engine, reference.engine = "native", "reference"
         contenders: dict[str, nn.Module] = {"native": native, "reference": reference}
         if self.compiled:
             compiled = _network(workload)
@@ -170,7 +185,7 @@ class _PeerDNC(nn.Module):
         super().__init__()
         if importlib.util.find_spec("dnc") is None:
             raise UserError("the package dnc is not installed: pip install -c constraints.txt --no-deps dnc")
-        from dnc import DNC  # type: ignore[import-not-found]
+        from dnc import DNC
 
         self.rnn = DNC(
             input_size=CHANNELS,
@@ -248,13 +263,59 @@ def _status(field: str) -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
 
 
-def _print_tables(rows: list[dict[str, Any]], growth: Any) -> None:
+def _multiplication_rate() -> float:
+    """Billions of multiply-adds a second in a large matrix product: what the machine can do, in practice."""
+    left, right = torch.randn(1024, 1024), torch.randn(1024, 1024)
+
+    def multiply() -> None:
+        left @ right
+
+    return 1024**3 / 1e6 / min(_interleaved({"product": multiply}, 11)["product"])
+
+
+def _multiplications(workload: Workload) -> float:
+    """Multiply-adds of a training step of the cell: matrix products and passes over memory, thrice for the way back."""
+    memory = workload.memory()
+    slots, word, reads = memory.slots, memory.word, memory.reads
+    controller = 4 * workload.hidden * (CHANNELS + workload.hidden + memory.read_size)
+    matrices = controller + workload.hidden * memory.interface_size
+    over_memory, over_links = 0, 0  # look-ups, reads, erasing and adding, lengths of the slots
+    if isinstance(memory, DNCMemory):
+        over_memory, over_links = (reads + 1) + reads + 2 + 1, (2 * reads + 2) if memory.links else 0
+    elif isinstance(memory, NTMMemory):
+        over_memory = (reads + memory.writes) + reads + 2 * memory.writes + 1
+    elif isinstance(memory, LRUAMemory):
+        over_memory = reads + reads + reads + 1
+    step = matrices + over_memory * slots * word + over_links * slots * slots
+    return 3.0 * workload.steps * workload.batch * step
+
+
+def _share(row: dict[str, Any], rate: float) -> float | None:
+    """How much of the machine's rate a training step of the native engine reaches."""
+    if row["engine"] != "native":
+        return None
+    milliseconds: float = row["train_ms"]
+    return round(_multiplications(WORKLOADS[row["workload"]]) / 1e6 / milliseconds / rate, 3)
+
+
+def _streaming(name: str) -> dict[str, Any]:
+    """Microseconds a step for a single sequence of a thousand."""
+    workload = WORKLOADS[name]._replace(batch=1, steps=1_000)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    run = _inference(_network(workload), torch.randn(workload.steps, 1, CHANNELS))
+    times = _interleaved({"native": run}, 11)["native"]
+    torch.set_num_threads(threads)
+    return {"workload": name, "us_per_step": round(statistics.median(times), 2), "spread": round(_spread(times), 3)}
+
+
+def _print_tables(tables: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    for title, listed in (("engines", rows), ("growth of the native engine, DNC without links", growth)):
-        if listed:
-            table = Table(*listed[0], title=title, title_justify="left")
-            for row in listed:
-                table.add_row(*map(str, row.values()))
+    for title, rows in tables.items():
+        if rows:
+            table = Table(*rows[0], title=title, title_justify="left")
+            for row in rows:
+                table.add_row(*("–" if value is None else str(value) for value in row.values()))
             Console().print(table)

@@ -4,7 +4,9 @@ Letters: ``T`` time, ``B`` batch, ``I`` input, ``F`` features.
 """
 
 import itertools
+import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import torch
@@ -22,9 +24,9 @@ from mnemon.controllers import (
     LSTMController,
 )
 from mnemon.interface import LinearInterface
-from mnemon.memory import DNCMemory, LRUAMemory, NoMemory, NTMMemory
+from mnemon.memory import DNCMemory, LRUAMemory, Memory, NoMemory, NTMMemory
 from mnemon.native.library import LIBRARY, SUFFIX
-from mnemon.native.operator import cell_numbers, run_sequence
+from mnemon.native.operator import cell_numbers, run_sequence, run_step
 from mnemon.writing import (
     Access,
     CachedUniformWriting,
@@ -116,22 +118,56 @@ WRITINGS = (RegularWriting, WriteProtected, UniformWriting, RandomWriting, Cache
 MOST_HEADS = 64  # of one kind: room for their strengths in ntm.hpp
 
 
+def notice_if_not_built() -> None:
+    """Say once that everything is slower than it need be."""
+    if LIBRARY is None and not torch.compiler.is_compiling():
+        _notice()
+
+
+@cache
+def _notice() -> None:
+    warnings.warn(
+        "mnemon has no compiled kernels here and runs on its reference engine, which gives the same but takes several "
+        "times as long: install CMake and a C++ compiler, then mnemon again, with pip's --force-reinstall "
+        "--no-cache-dir; or write engine='reference' to be told no more",
+        stacklevel=2,
+    )
+
+
 def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
     """Why the kernels cannot run this cell on this input, or None where they can."""
-    parts = (type(cell.controller) in CONTROLLERS, type(cell.memory) in MEMORIES)
     reasons = {
-        "the kernels are not built": LIBRARY is None,
-        f"no kernel for {type(cell.controller).__name__}": not parts[0],
-        f"no kernel for {type(cell.memory).__name__}": not parts[1],
-        f"the kernels have at most {MOST_HEADS} heads": max(cell.memory.head_counts) > MOST_HEADS,
+        f"no kernel for {type(cell.controller).__name__}": type(cell.controller) not in CONTROLLERS,
         "no kernel for programs in the state network": cell.controller.programs is not None,
         f"no kernel for {type(cell.interface).__name__}": type(cell.interface) is not LinearInterface,
         f"no kernel for {type(cell.writing).__name__}": type(cell.writing) not in WRITINGS,
+    }
+    step = why_no_step(cell, inputs)
+    return step or next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def why_no_step(cell: MemoryCell, inputs: Tensor) -> str | None:
+    """Why the kernels cannot even take the memory's steps, or None where they can."""
+    reasons = {
+        "the kernels are not built": LIBRARY is None,
+        f"no kernel for {type(cell.memory).__name__}": type(cell.memory) not in MEMORIES,
+        f"the kernels have at most {MOST_HEADS} heads": max(cell.memory.head_counts) > MOST_HEADS,
         f"the kernels run on the CPU, not on {inputs.device.type}": inputs.device.type != "cpu",
         f"the kernels run in float32 and float64, not in {inputs.dtype}": inputs.dtype not in SUFFIX,
         "autocast is on": torch.is_autocast_enabled(inputs.device.type),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def advance(memory: Memory[Any, Any], vector: Tensor, state: Any, write: bool) -> Any:
+    """One step of a memory, steered by an interface vector."""
+    name, options = MEMORIES[type(memory)]
+    numbers = cell_numbers(_sizes(memory) | options(memory))
+    return type(state)(*run_step(vector, state, write, name, numbers))
+
+
+def _sizes(memory: Memory[Any, Any]) -> dict[str, Any]:
+    return {"interface": memory.interface_size, "slots": memory.slots, "word": memory.word, "reads": memory.reads}
 
 
 def run(
@@ -155,7 +191,7 @@ def run(
                 recalled = torch.where((left > 0).unsqueeze(1), recalled, before)
             state = state._replace(controller=state.controller._replace(hidden=recalled))
         outputs, state = _segment(kernel, cell, inputs[start:stop], state, left)
-        befores = torch.cat([before.unsqueeze(0), outputs[: stop - start - 1, :, :hidden_size]])[: stop - start]
+        befores = torch.cat([before.unsqueeze(0), outputs[..., :hidden_size]])[:-1]
         state = state._replace(writing=cell.writing.advance(state.writing, befores, left))
         features.append(outputs)
     return features[0] if len(features) == 1 else torch.cat(features), state
@@ -179,10 +215,7 @@ def _kernel(cell: MemoryCell) -> _Kernel:
         "input": controller.input_size,
         "hidden": controller.hidden_size,
         "preactivations": weights.inputs.shape[0],
-        "interface": memory.interface_size,
-        "slots": memory.slots,
-        "word": memory.word,
-        "reads": memory.reads,
+        **_sizes(memory),
         **options(memory),
     }
     both = (weights.inputs, weights.hidden, weights.bias, cell.interface.weight, cell.interface.bias, weights.extra)

@@ -2,6 +2,7 @@
 
 import ctypes
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
@@ -50,11 +51,45 @@ class BackwardCall(ctypes.Structure):
     _fields_ = _pointers("dfeatures", "dfinal_state", "dpreactivations", "dinterface", "dextra", "dstate")
 
 
+class StepCall(ctypes.Structure):
+    """The tensors of a memory's step: StepCall in src/memory_step.hpp."""
+
+    _fields_ = [*_pointers("vectors", "state", "final_state"), ("write", ctypes.c_int64)]
+
+
+class StepBackwardCall(ctypes.Structure):
+    """The tensors of its backward call: StepBackward in src/memory_step.hpp."""
+
+    _fields_ = _pointers("dfinal_state", "dvectors", "dstate")
+
+
+# What a build for this machine has is the last; a portable one has all, with what each needs of the processor
+# (CMakeLists.txt has the flags). The first that runs is the fastest.
+VARIANTS: dict[str, set[str]] = {
+    "libmnemon_avx512.so": {"avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl"},
+    "libmnemon_avx2.so": {"avx2", "fma"},
+    "libmnemon.so": set(),
+}
+
+
+def processor_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str]:
+    """What the processor can do, as Linux has it; nothing where nobody says."""
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    return {flag for line in lines if line.startswith("flags") for flag in line.partition(":")[2].split()}
+
+
+def find(flags: set[str], places: Iterable[Path] = PLACES) -> Path | None:
+    """The library for a processor that can do this."""
+    names = [name for name, needs in VARIANTS.items() if needs <= flags]
+    return next((place / name for place in places for name in names if (place / name).exists()), None)
+
+
 def _load() -> ctypes.CDLL | None:
-    for place in PLACES:
-        if (place / "libmnemon.so").exists():
-            return ctypes.CDLL(str(place / "libmnemon.so"))
-    return None
+    path = find(processor_flags())
+    try:
+        return None if path is None else ctypes.CDLL(str(path))
+    except OSError:  # built for a system with other libraries
+        return None
 
 
 LIBRARY = _load()  # None where the package was installed without a compiler

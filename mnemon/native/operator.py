@@ -9,9 +9,20 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from mnemon.native import pool
-from mnemon.native.library import BackwardCall, Config, ForwardCall, call, pointer, pointers, workspace_sizes
+from mnemon.native.library import (
+    BackwardCall,
+    Config,
+    ForwardCall,
+    StepBackwardCall,
+    StepCall,
+    call,
+    pointer,
+    pointers,
+    workspace_sizes,
+)
 
 CHECKPOINT_EVERY = 8  # steps between two kept contents of the memory
 ROWS_TOGETHER = 16  # at most so many rows of the batch share a read of the weights
@@ -260,3 +271,37 @@ def run_sequence(
         outputs = _run(*_gather((lengths, schedule, kernel, numbers, keep, *weights, *state)))
     features, *final = outputs[:-WORKSPACES]
     return features, final
+
+
+class _Step(torch.autograd.Function):
+    """A memory's step: interface vectors and a state in, the next state out."""
+
+    @staticmethod
+    def forward(ctx: Any, kernel: str, numbers: list[float], write: bool, vector: Tensor, *state: Tensor) -> Any:
+        """Nothing is kept but what came in."""
+        ctx.kernel, ctx.numbers, ctx.write = kernel, numbers, write
+        ctx.set_materialize_grads(False)
+        vector, *parts = _contiguous(vector, *state)
+        ctx.save_for_backward(vector, *parts)
+        final = [torch.empty_like(part) for part in parts]
+        forward = StepCall(pointer(vector), pointers(parts), pointers(final), write)
+        call(kernel, "step_forward", vector.dtype, _config(numbers, 1, vector.shape[0], keep=False), forward)
+        return tuple(final)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Any, ...]:
+        """Take the step again, and back."""
+        vector, *state = ctx.saved_tensors
+        dfinal = [vector.new_empty(0) if part is None else part.contiguous() for part in gradients]
+        dvector, dstate = torch.empty_like(vector), [torch.empty_like(part) for part in state]
+        forward = StepCall(pointer(vector), pointers(state), None, ctx.write)
+        backward = StepBackwardCall(pointers(dfinal), pointer(dvector), pointers(dstate))
+        config = _config(ctx.numbers, 1, vector.shape[0], keep=True)
+        call(ctx.kernel, "step_backward", vector.dtype, config, forward, backward)
+        return (None, None, None, dvector, *dstate)
+
+
+def run_step(vector: Tensor, state: Sequence[Tensor], write: bool, kernel: str, numbers: list[float]) -> list[Tensor]:
+    """The state after a step of a memory."""
+    return list(_Step.apply(kernel, numbers, write, vector, *state))  # type: ignore[no-untyped-call]

@@ -16,23 +16,22 @@ def draw(task: Task, batch_size: int, seed: int, device: torch.device, part: int
 
     All processes draw the whole batch and keep their part of it, so that it does not depend on their number.
     """
-    inputs, targets, mask, lengths = task.sample(batch_size, generator_from(seed))
+    batch = task.sample(batch_size, generator_from(seed))
     if parts > 1:
         rows = slice(part, None, parts)
-        inputs, targets, mask = inputs[:, rows], targets[:, rows], mask[:, rows]
-        lengths = None if lengths is None else lengths[rows]
-    return to_device(Batch(inputs, targets, mask, lengths), device)
+        batch = Batch(
+            inputs=batch.inputs[:, rows],
+            targets=batch.targets[:, rows],
+            mask=batch.mask[:, rows],
+            lengths=None if batch.lengths is None else batch.lengths[rows],
+            groups=None if batch.groups is None else batch.groups[rows],
+        )
+    return to_device(batch, device)
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:
     """The same batch on a device."""
-    inputs, targets, mask, lengths = batch
-    return Batch(
-        inputs.to(device),
-        targets.to(device),
-        mask.to(device),
-        None if lengths is None else lengths.to(device),
-    )
+    return Batch(*(None if part is None else part.to(device) for part in batch))  # type: ignore[arg-type]
 
 
 def answer(model: nn.Module, batch: Batch) -> Float[Tensor, "T B O"]:

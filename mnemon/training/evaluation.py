@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from mnemon.tasks.base import Batch, FiniteTask, Task
+from mnemon.tasks.base import Batch, CountingTask, FiniteTask, Task
 from mnemon.training.batches import answer, to_device
 from mnemon.training.seeding import batch_seed, generator_from, seed_noise
 
@@ -26,7 +26,7 @@ class Evaluation(NamedTuple):
 def evaluate(model: nn.Module, task: Task, *, name: str, sequences: int, seed: int) -> Evaluation:
     """The same ``sequences`` sequences at every call with the same name and seed, whatever the model.
 
-    A task over a finite set is gone through whole instead.
+    A task over a finite set is gone through whole instead. Counts are added up, other metrics averaged.
     """
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     stream = f"eval {name}"
@@ -40,9 +40,14 @@ def evaluate(model: nn.Module, task: Task, *, name: str, sequences: int, seed: i
             rows = batch.mask.shape[1]
             count += rows
             losses += rows * task.loss(output, placed).item()
-            for metric, value in task.metrics(output, placed).items():
-                sums[metric] += rows * value
-    return Evaluation(losses / count, {metric: total / count for metric, total in sums.items()})
+            if isinstance(task, CountingTask):
+                for counted, value in task.counts(output, placed).items():
+                    sums[counted] += value
+            else:
+                for metric, value in task.metrics(output, placed).items():
+                    sums[metric] += rows * value
+    metrics = task.rates(sums) if isinstance(task, CountingTask) else {name: sums[name] / count for name in sums}
+    return Evaluation(losses / count, metrics)
 
 
 def _batches(task: Task, sequences: int, seed: int, stream: str) -> Iterator[Batch]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from mnemon.errors import UserError
-from mnemon.tasks.base import Batch, Task
+from mnemon.tasks.base import Batch, ChangingTask, Task
 from mnemon.training import checkpoint
 from mnemon.training.batches import answer, answer_with_losses, draw
 from mnemon.training.board import TensorBoard

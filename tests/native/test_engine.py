@@ -22,6 +22,7 @@ from mnemon import (
     UniformWriting,
     UserError,
     WriteProtected,
+    record_trace,
 )
 from mnemon.interface import LinearInterface
 from mnemon.memory import Memory
@@ -90,6 +91,39 @@ def test_native_is_reference_under_every_writing_policy(memory: str, writing: st
     for size in SIZES:
         cell = make_cell(memory, controller, writing=WRITINGS[writing]())
         assert distance(outcome(cell, "reference", *size), outcome(cell, "native", *size)) < 1e-9, size
+
+
+class OwnController(LSTMController):
+    """A user's own: no kernel knows it."""
+
+
+@pytest.mark.parametrize("protected", [False, True])
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_a_controller_of_ones_own_has_native_memory_steps(memory: str, protected: bool) -> None:
+    torch.manual_seed(0)
+    writing = WriteProtected() if protected else None
+    cell = MemoryCell(OwnController(4, 9), MEMORIES[memory](), output_size=3, writing=writing).double()
+    rnn = MANN(cell)
+    rnn(torch.randn(2, 1, 4, dtype=torch.float64))
+    assert rnn.engine_used == ("native memory", "no kernel for OwnController")
+    for size in SIZES:
+        assert distance(outcome(cell, "reference", *size), outcome(cell, "auto", *size)) < 1e-9, size
+
+
+@pytest.mark.parametrize("writing", [None, "uniform", "cached"])
+@pytest.mark.parametrize("memory", ["ntm-5", "dnc-repaired", "lrua-5"])
+def test_a_trace_is_the_same_on_both_engines(memory: str, writing: str | None) -> None:
+    cell = make_cell(memory, writing=WRITINGS[writing]() if writing else None)
+    inputs, lengths = torch.randn(6, 3, 4, dtype=torch.float64), torch.tensor([6, 0, 4])
+    traces = []
+    for engine in ("native", "reference"):
+        rnn = MANN(cell, engine=engine)
+        with record_trace(rnn) as trace:
+            rnn(inputs, lengths=lengths)
+        assert rnn.engine_used is not None
+        assert rnn.engine_used.name == engine
+        traces.append([*flatten(trace.interface), *flatten(trace.state)])
+    torch.testing.assert_close(*traces)
 
 
 def test_any_number_of_threads_gives_the_same() -> None:

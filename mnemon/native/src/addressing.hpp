@@ -10,7 +10,13 @@ namespace mnemon {
 
 constexpr double kEpsilon = 1e-6;  // as EPSILON in mnemon/memory/addressing.py
 
-template <class T> MNEMON_INLINE void set_zero(T* x, long n) { std::memset(x, 0, n * sizeof(T)); }
+// Of n numbers; a tensor that has none is null, which memset and memcpy must not see.
+template <class T> MNEMON_INLINE void set_zero(T* x, long n) {
+    if (n) std::memset(x, 0, n * sizeof(T));
+}
+template <class T> MNEMON_INLINE void copy(T* to, const T* from, long n) {
+    if (n) std::memcpy(to, from, n * sizeof(T));
+}
 
 // Zero the padding of a row of n numbers.
 template <class T> MNEMON_INLINE void zero_padding(T* x, int n) {

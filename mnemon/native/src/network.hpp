@@ -71,7 +71,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
         return call.from_hidden ? call.from_hidden[(long)n * H + k] : 0;
     }
     static void copy_or_zero(const T* from, int n, T* to) {
-        if (from) std::memcpy(to, from, n * sizeof(T));
+        if (from) copy(to, from, n);
         else set_zero(to, n);
         zero_padding(to, n);
     }
@@ -109,8 +109,8 @@ template <class T, template <class> class ControllerOf, template <class> class M
             const long row = first + i;
             controller.begin(controller_at(call, 0, row), call.state, row);
             memory.begin(memory_at(call, 0, row), contents + i * memory.content_size, memory_state, row);
-            std::memcpy(start + (long)i * F, call.state[0] + row * H, H * sizeof(T));
-            std::memcpy(start + (long)i * F + H, memory_state[memory.kStates - 1] + row * Q, Q * sizeof(T));
+            copy(start + (long)i * F, call.state[0] + row * H, H);
+            copy(start + (long)i * F + H, memory_state[memory.kStates - 1] + row * Q, Q);
             longest = std::max(longest, length(call, row));
             if (length(call, row) == 0) finish(call, row, 0, start + (long)i * F, contents + i * memory.content_size);
         }
@@ -139,12 +139,12 @@ template <class T, template <class> class ControllerOf, template <class> class M
                 T *content = contents + i * memory.content_size, *features = after + (long)i * F;
                 const Access kind = access(call, t, row);
                 if (kind == kHold) {
-                    std::memcpy(features + H, before + (long)i * F + H, Q * sizeof(T));
+                    copy(features + H, before + (long)i * F + H, Q);
                 } else {
                     T *now = memory_at(call, accesses[i] + 1, row), *then = memory_at(call, accesses[i], row);
                     if (c.keep_records && accesses[i] % c.checkpoint_every == 0)
-                        std::memcpy(checkpoint_at(call, accesses[i], row), content, memory.content_size * sizeof(T));
-                    std::memcpy(now + memory.xi, vectors + (long)i * Xp, Xp * sizeof(T));
+                        copy(checkpoint_at(call, accesses[i], row), content, memory.content_size);
+                    copy(now + memory.xi, vectors + (long)i * Xp, Xp);
                     now[wrote] = kind == kWrite;
                     memory.forward(now, then, content, features + H, kind == kWrite, scratch);
                     accesses[i]++;
@@ -158,10 +158,10 @@ template <class T, template <class> class ControllerOf, template <class> class M
     void finish(const Forward<T>& call, long row, int accesses, const T* features, const T* content) const {
         const int end = length(call, row);
         T* const* memory_final = call.final_state + controller.kStates;
-        std::memcpy(call.final_state[0] + row * H, features, H * sizeof(T));
+        copy(call.final_state[0] + row * H, features, H);
         controller.end(controller_at(call, end, row), call.final_state, row);
         memory.end(memory_at(call, accesses, row), content, memory_final, row);
-        std::memcpy(memory_final[memory.kStates - 1] + row * Q, features + H, Q * sizeof(T));
+        copy(memory_final[memory.kStates - 1] + row * Q, features + H, Q);
         for (int t = end; t < c.steps; t++) set_zero(features_at(call, t, row), F);
     }
 
@@ -211,7 +211,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
                 T* from_after = dfeatures + (long)i * Fp;
                 if (t == length(call, row) - 1) from_final_state(gradients, row, from_after);
                 for (int k = 0; k < F; k++) d[k] = from_output[k] + from_after[k];
-                std::memcpy(dh, d, H * sizeof(T));
+                copy(dh, d, H);
                 set_zero(d, H);
                 const Access kind = access(call, t, row);
                 if (kind == kHold) {  // what was read stays, and so does its gradient
@@ -253,14 +253,14 @@ template <class T, template <class> class ControllerOf, template <class> class M
             if (length(call, row) == 0) from_final_state(gradients, row, d);
             memory.end_backward(carries + i * carry_size, dmemory_state, row);
             controller.end_backward(carries + i * carry_size + memory.carry_size, gradients.dstate, row);
-            std::memcpy(gradients.dstate[0] + row * H, d, H * sizeof(T));
-            std::memcpy(dmemory_state[memory.kStates - 1] + row * Q, d + H, Q * sizeof(T));
+            copy(gradients.dstate[0] + row * H, d, H);
+            copy(dmemory_state[memory.kStates - 1] + row * Q, d + H, Q);
         }
     }
 
     // The contents before the accesses `first` … `last`, and after the last, from the one that was kept.
     void play_back(const Forward<T>& call, long row, int first, int last, T* contents) const {
-        std::memcpy(contents, checkpoint_at(call, first, row), memory.content_size * sizeof(T));
+        copy(contents, checkpoint_at(call, first, row), memory.content_size);
         for (int number = first; number <= last; number++, contents += memory.content_size) {
             const T* record = memory_at(call, number + 1, row);
             memory.replay(record, memory_at(call, number, row), contents, contents + memory.content_size,
