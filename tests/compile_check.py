@@ -43,6 +43,24 @@ def check(name: str) -> None:
     expected, expected_after = rnn.cell(more, more_state)
     torch.testing.assert_close(output, expected)
     torch.testing.assert_close(after.memory, expected_after.memory)
+    check_sequences(rnn)
+
+
+def check_sequences(rnn: MANN) -> None:
+    """Exported with a free number of steps and rows, the native engine's one call gives what it gives eagerly."""
+    steps, batch = torch.export.Dim("steps", min=1, max=512), torch.export.Dim("batch", min=1, max=64)
+    for ragged in (False, True):
+        keywords = {"lengths": torch.tensor([3, 0, 5])} if ragged else {}
+        shapes = {"inputs": {0: steps, 1: batch}} | ({"lengths": {0: batch}} if ragged else {})
+        exported = torch.export.export(rnn, (torch.randn(5, 3, 4),), keywords, dynamic_shapes=shapes)
+        assert "mnemon.sequence.default" in [str(node.target) for node in exported.graph.nodes]
+        for size in ((5, 3), (1, 1), (2, 7), (33, 2)):
+            inputs = torch.randn(*size, 4)
+            more = {"lengths": torch.randint(size[0] + 1, (size[1],))} if ragged else {}
+            output, state = exported.module()(inputs, **more)
+            expected, expected_state = rnn(inputs, **more)
+            torch.testing.assert_close(output, expected)
+            torch.testing.assert_close(state.memory, expected_state.memory)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from tests.compile_check import MEMORIES
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
-def test_compiles_without_graph_breaks_and_exports_a_step(memory: str) -> None:
+def test_compiles_without_graph_breaks_and_exports_steps_and_sequences(memory: str) -> None:
     root = Path(__file__).parent.parent
     run = subprocess.run(
         [sys.executable, "-m", "tests.compile_check", memory],
