@@ -1,6 +1,7 @@
 """Where a job's task comes from: its settings are all of it, or it is read from a data set.
 
-As JSON the one is ``{"type": "TokenCopy", "length": 50, "largest": 9}`` and the other ``{"data": "mnist"}``.
+As JSON the one is ``{"type": "TokenCopy", "length": 50, "largest": 9}`` and the other ``{"data": "mnist"}``. A task may
+be made of others, which are written in the same way.
 """
 
 import dataclasses
@@ -37,7 +38,8 @@ def task_to_json(task: Task | DataTask) -> dict[str, Any]:
         return {"data": task.name}
     look_up(_task_types(), type(task).__name__, "type of task in the catalogue")
     assert dataclasses.is_dataclass(task)
-    return {"type": type(task).__name__, **dataclasses.asdict(task)}
+    settings = {field.name: _to_json(getattr(task, field.name)) for field in dataclasses.fields(task)}
+    return {"type": type(task).__name__, **settings}
 
 
 def task_from_json(document: Mapping[str, Any]) -> Task | DataTask:
@@ -50,11 +52,25 @@ def task_from_json(document: Mapping[str, Any]) -> Task | DataTask:
 
 
 def settings_from_json(kind: Callable[..., Settings], document: Mapping[str, Any]) -> Settings:
-    """A settings object from its fields; JSON has no tuples, and settings no lists."""
+    """A settings object from its fields."""
     try:
-        return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in document.items()})
+        return kind(**{name: _from_json(value) for name, value in document.items()})
     except TypeError as error:
         raise UserError(f"these are not the settings of a job: {error}") from error
+
+
+def _to_json(value: Any) -> Any:
+    """A setting, in which there may be other tasks."""
+    if isinstance(value, tuple):
+        return [_to_json(entry) for entry in value]
+    return task_to_json(value) if isinstance(value, Task) else value
+
+
+def _from_json(value: Any) -> Any:
+    """The inverse of :func:`_to_json`; JSON has no tuples, and settings no lists."""
+    if isinstance(value, list):
+        return tuple(_from_json(entry) for entry in value)
+    return task_from_json(value) if isinstance(value, dict) else value
 
 
 def _task_types() -> dict[str, Callable[..., Task]]:

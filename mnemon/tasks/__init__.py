@@ -1,15 +1,19 @@
 """Tasks: one a file, each with its generator, mask, loss, metrics and text rendering."""
 
 from mnemon.tasks.associative_recall import AssociativeRecall
-from mnemon.tasks.base import Batch, FiniteTask, Task
+from mnemon.tasks.babi import Babi, babi
+from mnemon.tasks.base import Batch, ChangingTask, CountingTask, FiniteTask, Task
 from mnemon.tasks.catalogue import DATA_TASKS, TASKS, DataTaskEntry, TaskEntry, find_task
+from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
 from mnemon.tasks.documents import Documents, documents
 from mnemon.tasks.labelled import Splits
 from mnemon.tasks.ngrams import DynamicNGrams, bayes_predictions
+from mnemon.tasks.omniglot import FewShot, omniglot
 from mnemon.tasks.pixels import Pixels, mnist
 from mnemon.tasks.priority_sort import PrioritySort
 from mnemon.tasks.repeat_copy import RepeatCopy
+from mnemon.tasks.sequencing import Sequencing
 from mnemon.tasks.sinusoid import Sinusoid
 from mnemon.tasks.tokens import Add, Double, Max, Reverse, TokenCopy, TokenTask
 
@@ -18,26 +22,35 @@ __all__ = [
     "TASKS",
     "Add",
     "AssociativeRecall",
+    "Babi",
     "Batch",
+    "ChangingTask",
+    "Continual",
     "Copy",
+    "CountingTask",
     "DataTaskEntry",
     "Documents",
     "Double",
     "DynamicNGrams",
+    "FewShot",
     "FiniteTask",
     "Max",
     "Pixels",
     "PrioritySort",
     "RepeatCopy",
     "Reverse",
+    "Sequencing",
     "Sinusoid",
     "Splits",
     "Task",
     "TaskEntry",
     "TokenCopy",
     "TokenTask",
+    "Widened",
+    "babi",
     "bayes_predictions",
     "documents",
     "find_task",
     "mnist",
+    "omniglot",
 ]

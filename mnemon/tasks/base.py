@@ -18,6 +18,7 @@ class Batch(NamedTuple):
     targets: Float[Tensor, "T B O"]
     mask: Float[Tensor, "T B"]
     lengths: Int[Tensor, "B"] | None = None  # None: all rows are T steps long
+    groups: Int[Tensor, "B"] | None = None  # of which kind each row is, where a task scores kinds apart
 
 
 @runtime_checkable
@@ -57,4 +58,26 @@ class FiniteTask(Task, Protocol):
 
     def examples(self, batch_size: int) -> Iterator[Batch]:
         """Every example once, always in the same order; the last batch may be smaller."""
+        ...
+
+
+@runtime_checkable
+class CountingTask(Task, Protocol):
+    """A task whose results are ratios: those of a test follow from all its counts, and are no mean over batches."""
+
+    def counts(self, output: Float[Tensor, "T B O"], batch: Batch) -> dict[str, float]:
+        """What can be added up over batches."""
+        ...
+
+    def rates(self, counts: dict[str, float]) -> dict[str, float]:
+        """The metrics of a test that follow from its counts."""
+        ...
+
+
+@runtime_checkable
+class ChangingTask(Task, Protocol):
+    """A task that changes while it is trained on; where no step is named it is as at the first."""
+
+    def at(self, step: int, steps: int) -> Task:
+        """The task of a step, the first being 1, of so many; from these alone, so that runs resume exactly."""
         ...

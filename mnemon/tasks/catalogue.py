@@ -1,4 +1,4 @@
-"""The tasks by name, with the settings of the thesis: the appendix's table "Task settings (single tasks)", and §6.5.
+"""The tasks by name, with the settings of the thesis: the appendix's tables "Task settings" of chapter 7, and §6.5.
 
 In chapter 6 each length is trained and tested by itself; here training is at 50, and 100 tests how far that carries.
 """
@@ -9,19 +9,25 @@ from functools import partial
 from pathlib import Path
 
 from mnemon.errors import UserError, look_up
+from mnemon.tasks.answering import AnsweringTask
 from mnemon.tasks.associative_recall import AssociativeRecall
+from mnemon.tasks.babi import babi
 from mnemon.tasks.base import Task
+from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
 from mnemon.tasks.documents import documents
 from mnemon.tasks.labelled import Splits
 from mnemon.tasks.ngrams import DynamicNGrams
+from mnemon.tasks.omniglot import omniglot
 from mnemon.tasks.pixels import mnist
 from mnemon.tasks.priority_sort import PrioritySort
 from mnemon.tasks.repeat_copy import RepeatCopy
+from mnemon.tasks.sequencing import Sequencing
 from mnemon.tasks.sinusoid import Sinusoid
 from mnemon.tasks.tokens import Add, Double, Max, Reverse, TokenCopy, TokenTask
 
 SINGLE_TASKS = "§7.4.1, appendix"
+PERSISTENT_EPISODES = 4  # that follow one another without the memory being erased
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +66,47 @@ def _sinusoid_entry(task: Sinusoid, *, summary: str) -> TaskEntry:
         train=task,
         tests={"length 100": task},
         thesis_test="length 100",
+    )
+
+
+def _sequencing_entry(names: str, train: Sequencing, test: Sequencing, label: str) -> TaskEntry:
+    return TaskEntry(
+        summary=f"{names} in one sequence, in the order shown at its beginning.",
+        thesis="§7.4.2, appendix",
+        file="mnemon/tasks/sequencing.py",
+        train=train,
+        tests={label: test},
+        thesis_test=label,
+    )
+
+
+def _copy_and(
+    part: Callable[..., AnsweringTask], names: str, *, train: dict[str, int], test: dict[str, int], label: str
+) -> TaskEntry:
+    """Copy of 1 to 10 items, and of 10 to 20 in the test, with another task."""
+    return _sequencing_entry(
+        names,
+        Sequencing(parts=(Copy(min_length=1, max_length=10), part(**train))),
+        Sequencing(parts=(Copy(min_length=10, max_length=20), part(**test))),
+        f"length 10-20, {label}",
+    )
+
+
+def _continual_entry() -> TaskEntry:
+    parts = {
+        "copy": Copy(min_length=1, max_length=10),
+        "repeat copy": RepeatCopy(min_length=1, max_length=5, min_repeats=1, max_repeats=5, count_range=(1, 5)),
+        "associative recall": AssociativeRecall(item_length=3, min_items=2, max_items=3),
+        "priority sort": PrioritySort(items=10, sorted_items=8),
+    }
+    tests = {name: Widened(task=task, input_size=10, output_size=9) for name, task in parts.items()}
+    return TaskEntry(
+        summary="Copy, repeat copy, associative recall and priority sort, learnt one after the other.",
+        thesis="§7.4.3, appendix",
+        file="mnemon/tasks/continual.py",
+        train=Continual(parts=tuple(tests.values())),
+        tests=dict(tests),
+        thesis_test="copy",
     )
 
 
@@ -116,6 +163,48 @@ TASKS: dict[str, TaskEntry] = {
         tests={"length 200": Copy(min_length=200, max_length=200)},
         thesis_test="length 200",
     ),
+    "copy-and-repeat-copy": _copy_and(
+        RepeatCopy,
+        "Copy and repeat copy",
+        train={"min_length": 1, "max_length": 10, "min_repeats": 1, "max_repeats": 10},
+        test={"min_length": 10, "max_length": 20, "min_repeats": 10, "max_repeats": 15},
+        label="repeats 10-15",
+    ),
+    "copy-and-associative-recall": _copy_and(
+        AssociativeRecall,
+        "Copy and associative recall",
+        train={"bits": 8, "item_length": 8, "min_items": 2, "max_items": 4},
+        test={"bits": 8, "item_length": 8, "min_items": 4, "max_items": 6},
+        label="items 4-6",
+    ),
+    "copy-and-priority-sort": _copy_and(
+        PrioritySort,
+        "Copy and priority sort",
+        train={"items": 10, "sorted_items": 8},
+        test={"items": 10, "sorted_items": 10},
+        label="sorted 10 of 10",
+    ),
+    "four-in-sequence": _sequencing_entry(
+        "Copy, repeat copy, associative recall and priority sort",
+        Sequencing(
+            parts=(
+                Copy(min_length=1, max_length=10),
+                RepeatCopy(min_length=1, max_length=10, min_repeats=1, max_repeats=5, count_range=(1, 5)),
+                AssociativeRecall(bits=8, item_length=6, min_items=2, max_items=4),
+                PrioritySort(items=10, sorted_items=8),
+            )
+        ),
+        Sequencing(
+            parts=(
+                Copy(min_length=10, max_length=20),
+                RepeatCopy(min_length=10, max_length=20, min_repeats=6, max_repeats=6, count_range=(1, 5)),
+                AssociativeRecall(bits=8, item_length=6, min_items=5, max_items=5),
+                PrioritySort(items=10, sorted_items=10),
+            )
+        ),
+        "length 10-20, 6 repeats, 5 items, sorted 10 of 10",
+    ),
+    "continual": _continual_entry(),
     "token-copy": _token_entry(TokenCopy, summary="Repeat a sequence of tokens.", thesis="§6.5.2"),
     "double": _token_entry(Double, summary="Repeat a sequence of tokens twice.", thesis="§6.5.1"),
     "reverse": _token_entry(Reverse, summary="Repeat a sequence of tokens backwards.", thesis="§6.5.2"),
@@ -138,14 +227,14 @@ class DataTaskEntry:
     read: Callable[[Path], Splits]
 
     def open(self, data: Path) -> TaskEntry:
-        """The task with the data of a folder: training, and tests on the whole validation and test parts."""
+        """The task with the data of a folder: training, and tests on the validation and test parts."""
         splits = self.read(data)
         return TaskEntry(
             summary=self.summary,
             thesis=self.thesis,
             file=self.file,
             train=splits.train,
-            tests={"validation": splits.validation, "test": splits.test},
+            tests=({} if splits.validation is None else {"validation": splits.validation}) | {"test": splits.test},
             thesis_test="test",
         )
 
@@ -160,9 +249,29 @@ def _document_entry(name: str, *, summary: str) -> DataTaskEntry:
     return DataTaskEntry(summary=summary, thesis="§6.5.6, appendix", file="mnemon/tasks/documents.py", read=read)
 
 
+def _omniglot_entry(classes: int, *, episodes: int = 1) -> DataTaskEntry:
+    persistent = ", with a memory that persists between episodes" if episodes > 1 else ""
+    return DataTaskEntry(
+        summary=f"Name drawings of {classes} characters never seen before{persistent}.",
+        thesis="§7.4.4, appendix",
+        file="mnemon/tasks/omniglot.py",
+        read=partial(omniglot, classes=classes, episodes=episodes),
+    )
+
+
 DATA_TASKS: dict[str, DataTaskEntry] = {
     "mnist": _pixel_entry(summary="Name a digit after reading its image pixel by pixel.", permuted=False),
     "permuted-mnist": _pixel_entry(summary="The same with the pixels in one random order.", permuted=True),
+    "omniglot-5": _omniglot_entry(5),
+    "omniglot-10": _omniglot_entry(10),
+    "omniglot-5-persistent": _omniglot_entry(5, episodes=PERSISTENT_EPISODES),
+    "omniglot-10-persistent": _omniglot_entry(10, episodes=PERSISTENT_EPISODES),
+    "babi": DataTaskEntry(
+        summary="Answer questions about stories, 20 kinds of them together.",
+        thesis="§7.4.5, appendix",
+        file="mnemon/tasks/babi.py",
+        read=babi,
+    ),
     "imdb": _document_entry("imdb", summary="Tell whether a film review is favourable."),
     "ag-news": _document_entry("ag-news", summary="Name the section of a news item."),
     "dbpedia": _document_entry("dbpedia", summary="Name the kind of thing that a text describes."),

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from mnemon.tasks.base import Batch, FiniteTask
+from mnemon.tasks.base import Batch, Task
 from mnemon.tasks.rendering import asked_steps
 from mnemon.tasks.scoring import class_loss, class_metrics, wrong_classes
 
@@ -20,9 +20,9 @@ from mnemon.tasks.scoring import class_loss, class_metrics, wrong_classes
 class Splits(NamedTuple):
     """The parts of a data set."""
 
-    train: FiniteTask
-    validation: FiniteTask  # taken from the training examples
-    test: FiniteTask
+    train: Task
+    validation: Task | None  # taken from the training examples; None: there is none
+    test: Task
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -18,6 +18,7 @@ from mnemon.training.files import PARTIAL, read_json, write_json
 FORMAT = "mnemon run"
 VERSION = 1
 EXTENDABLE = "training.steps"  # the one setting that may grow when a run is resumed
+CHANGING = "changing"  # there where the task changes in shares of the steps
 
 
 class RunDirectory:
@@ -77,6 +78,8 @@ def refuse_differences(source: Path, stored: Mapping[str, Any], config: Mapping[
             )
         if config["training"]["anneal"]:
             raise UserError(f"{source} has {field} {before}, not {now}: a run with annealing cannot be extended")
+        if config.get(CHANGING):
+            raise UserError(f"{source} has {field} {before}, not {now}: a run on a changing task cannot be extended")
         if now < before:
             raise UserError(f"{source} has {field} {before}, not {now}: ask for {before} or more to resume")
 

@@ -7,7 +7,7 @@ the records has gathered so far is part of each checkpoint. Whether to stop earl
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from mnemon.training import checkpoint
 from mnemon.training.batches import answer, answer_with_losses, draw
 from mnemon.training.board import TensorBoard
 from mnemon.training.config import TrainConfig
-from mnemon.training.directory import RunDirectory, refuse_differences
+from mnemon.training.directory import CHANGING, RunDirectory, refuse_differences
 from mnemon.training.evaluation import evaluate
 from mnemon.training.files import write_atomically
 from mnemon.training.health import TrainingStopped, offender, spoilt_parameter
@@ -103,11 +103,16 @@ class _Training:
         self.accelerator = make_accelerator(config.batch_size)
         self.is_main = self.accelerator.is_main_process  # the one process that writes
         self.model = model.to(self.accelerator.device)
-        self.task = task
+        self.task_at: Callable[[int], Task]  # by the number of the step
         self.tests = tests
         self.config = config
         self.directory = RunDirectory(out)
-        self.described = {"training": config.to_json(), "tests": list(tests), "run": dict(run)}
+        self.described: dict[str, Any] = {"training": config.to_json(), "tests": list(tests), "run": dict(run)}
+        if isinstance(task, ChangingTask):
+            self.described[CHANGING] = True
+            self.task_at = lambda number: task.at(number, config.steps)
+        else:
+            self.task_at = lambda _: task
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.optimiser = make_optimiser(config, self.parameters)
         self.patience = Patience(config.patience)
@@ -163,7 +168,7 @@ class _Training:
         """Batch, answer, loss, gradients, and a step of the optimiser if all of these are finite."""
         rank, ranks = self.accelerator.process_index, self.accelerator.num_processes
         seed = batch_seed(self.config.seed, "train", number)
-        batch = draw(self.task, self.config.batch_size, seed, self.accelerator.device, rank, ranks)
+        batch = draw(self.task_at(number), self.config.batch_size, seed, self.accelerator.device, rank, ranks)
         seed_noise(self.config.seed, f"train {rank}", number)
         self.optimiser.zero_grad()
         output, loss = self._answer(batch, number)
@@ -181,19 +186,20 @@ class _Training:
 
     def _answer(self, batch: Batch, number: int) -> tuple[Tensor, Tensor]:
         """The output, and what the step minimises: the task's loss and, where weighted, the model's own."""
+        task = self.task_at(number)
         if self.config.auxiliary is None:
             output = answer(self.wrapped, batch)
-            return output, self.task.loss(output, batch)
+            return output, task.loss(output, batch)
         output, losses = answer_with_losses(self.wrapped, batch)
         weight = self.config.auxiliary_weight(number)
-        return output, self.task.loss(output, batch) + weight * sum(losses.values())
+        return output, task.loss(output, batch) + weight * sum(losses.values())
 
     def _measure(self, step: _Step, journal: Journal) -> None:
         """Add the rows that are due. Those of the last step are in any case, but begin no new sum when not due."""
         evaluations = self._evaluations(step.number)
         due = step.number % self.config.log_every == 0
         if due or self._complete:
-            metrics = self.task.metrics(step.output, step.batch)
+            metrics = self.task_at(step.number).metrics(step.output, step.batch)
             means = mean_over_processes(self.accelerator, list(metrics.values()))
             loss = self.loss_sum / self.loss_steps
             journal.add(
