@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 RUN := OMP_NUM_THREADS=1 $(BIN)/
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench sanitize clean
 
 demo: $(READY)
 	$(BIN)/mnemon demo
@@ -19,6 +19,23 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/mnemon bench --growth
+
+# The kernels under AddressSanitizer and UndefinedBehaviorSanitizer, and under ThreadSanitizer: some minutes to compile.
+ARCH ?= -march=native
+SANITIZE := $(CXX) -std=c++17 -O1 -g1 $(ARCH) -Wall -Wextra -Wno-psabi -pthread -DMNEMON_SANITIZE -Imnemon/native/src
+SANITIZED := tests/native/sanitize.cpp $(wildcard mnemon/native/src/*.hpp)
+
+sanitize: build/sanitize/address build/sanitize/thread
+	build/sanitize/address
+	build/sanitize/thread
+
+build/sanitize/address: $(SANITIZED)
+	mkdir -p $(@D)
+	$(SANITIZE) -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@
+
+build/sanitize/thread: $(SANITIZED)
+	mkdir -p $(@D)
+	$(SANITIZE) -fsanitize=thread $< -o $@
 
 $(READY): pyproject.toml constraints.txt CMakeLists.txt $(wildcard mnemon/native/src/*)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

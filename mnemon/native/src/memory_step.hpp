@@ -49,7 +49,7 @@ template <class T, template <class> class MemoryOf> class MemoryStep {
             set_zero(carry, memory.carry_size);
             memory.begin_backward(carry, gradients.dfinal_state, row);
             const T* dreads = gradients.dfinal_state[memory.kStates - 1];
-            if (dreads) std::memcpy(reads, dreads + (long)row * Q, Q * sizeof(T));
+            if (dreads) copy(reads, dreads + (long)row * Q, Q);
             else set_zero(reads, Q);
             memory.backward(now, before, content_before, content, reads, carry, gradients.dvectors + (long)row * X,
                             call.write != 0, scratch);
@@ -67,7 +67,7 @@ template <class T, template <class> class MemoryOf> class MemoryStep {
 
     void take(const StepCall<T>& call, long row, T* before, T* now, T* content, T* reads, T* scratch) const {
         memory.begin(before, content, call.state, row);
-        std::memcpy(now + memory.xi, call.vectors + row * X, X * sizeof(T));
+        copy(now + memory.xi, call.vectors + row * X, X);
         zero_padding(now + memory.xi, X);
         memory.forward(now, before, content, reads, call.write != 0, scratch);
     }
