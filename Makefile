@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 RUN := OMP_NUM_THREADS=1 $(BIN)/
 
-.PHONY: demo test lint bench sanitize clean
+.PHONY: demo test lint bench sanitize portable clean
 
 demo: $(READY)
 	$(BIN)/mnemon demo
@@ -36,6 +36,19 @@ build/sanitize/address: $(SANITIZED)
 build/sanitize/thread: $(SANITIZED)
 	mkdir -p $(@D)
 	$(SANITIZE) -fsanitize=thread $< -o $@
+
+# A wheel for any x86-64, tried in an environment whose only mnemon it is; the rest is borrowed from .venv.
+portable: $(READY)
+	rm -rf build/portable
+	$(BIN)/pip wheel --quiet --no-deps -C cmake.define.MNEMON_PORTABLE=ON -C wheel.py-api=py3 \
+		-C build-dir=build/portable/objects -w build/portable .
+	$(BIN)/python -m venv build/portable/venv
+	build/portable/venv/bin/pip install --quiet --no-deps build/portable/*.whl
+	printf '%s\n' $(CURDIR)/.venv/lib/python*/site-packages $(CURDIR) > \
+		$$(echo build/portable/venv/lib/python*/site-packages)/borrowed.pth
+	PYTHONSAFEPATH=1 build/portable/venv/bin/python -m tests.native.portable_check
+	mkdir -p dist
+	cp build/portable/*.whl dist
 
 $(READY): pyproject.toml constraints.txt CMakeLists.txt $(wildcard mnemon/native/src/*)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
