@@ -41,7 +41,11 @@ def test_plain_and_packed_files_read_alike(tmp_path: Path, name: str) -> None:
         assert file.read() == "é\r\nb\n"
 
 
-@pytest.mark.parametrize("data", [b"not gzip", gzip.compress(b"x" * 1000)[:-12], b"\x1f\x8b\x08" + 50 * b"\xff"])
+@pytest.mark.parametrize(
+    "data",
+    [b"not gzip", gzip.compress(b"x" * 1000)[:-12], b"\x1f\x8b\x08" + 50 * b"\xff"],
+    ids=["another", "cut", "spoilt"],  # names that do not hold gzip's time
+)
 def test_a_damaged_packed_file(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "file.gz"
     path.write_bytes(data)
