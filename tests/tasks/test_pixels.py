@@ -91,6 +91,7 @@ def test_rendering(tmp_path: Path) -> None:
     for kind in ("images-idx3", "labels-idx1"):
         (tmp_path / f"t10k-{kind}-ubyte").write_bytes((tmp_path / f"train-{kind}-ubyte").read_bytes())
     task = mnist(tmp_path, validation=1).test
+    assert isinstance(task, Pixels)
     batch = next(task.examples(2))
     assert task.render(batch, 0) == " █\n▒\ntarget  7"
     assert task.render(batch, 0, batch.targets).splitlines()[-1] == "answer  7"
