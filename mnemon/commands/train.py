@@ -10,7 +10,7 @@ import torch
 import tyro
 
 from mnemon.commands.folders import data_folder
-from mnemon.experiments.ntm_single import NTM
+from mnemon.experiments.ntm_tasks import SIZES
 from mnemon.memory.base import check_sizes
 from mnemon.models.catalogue import ModelConfig, build_model
 from mnemon.tasks.catalogue import find_task
@@ -21,9 +21,9 @@ from mnemon.training.config import TrainConfig
 class Train:
     """Train a model on a task, test it on settings it has not seen, and keep all of it in a folder.
 
-    Sizes that are not given are the thesis's for the tasks of its §7.4.1; for all others they are 100 hidden units,
-    128 slots of 20 numbers, and one head. Stop with Ctrl-C and go on with --resume: the run then ends as if it had
-    never been stopped.
+    Sizes that are not given are the thesis's for the tasks of its §7.4.1 and §7.4.2; for all others they are 100 hidden
+    units, 128 slots of 20 numbers, and one head. Stop with Ctrl-C and go on with --resume: the run then ends as if it
+    had never been stopped.
 
     Example: mnemon train copy --model ntm --seed 1
     """
@@ -132,5 +132,5 @@ class Train:
     def _model_config(self) -> ModelConfig:
         given = {name: getattr(self, name) for name in ("hidden", "slots", "word", "heads", "interval", "encoded")}
         settings = {name: value for name, value in given.items() if value is not None}
-        sizes = NTM.get(self.task, ModelConfig())
+        sizes = SIZES.get(self.task, ModelConfig())
         return dataclasses.replace(sizes, name=self.model, controller=self.controller, writing=self.writing, **settings)

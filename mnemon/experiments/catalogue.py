@@ -1,9 +1,13 @@
 """The experiments by name: what ``mnemon run`` runs, one for each table or figure of the thesis."""
 
 from mnemon.errors import look_up
+from mnemon.experiments.babi import BABI
 from mnemon.experiments.big_memory import BIG_MEMORY
+from mnemon.experiments.continual import CONTINUAL
 from mnemon.experiments.documents import DOCUMENTS
 from mnemon.experiments.memorisation import MEMORISATION
+from mnemon.experiments.ntm_tasks import NTM_SEQUENCING, NTM_SINGLE
+from mnemon.experiments.omniglot import OMNIGLOT
 from mnemon.experiments.pixel_mnist import PIXEL_MNIST
 from mnemon.experiments.reasoning import REASONING
 from mnemon.experiments.sinusoid import SINUSOID
@@ -22,6 +26,11 @@ EXPERIMENTS: dict[str, Experiment] = {
         DOCUMENTS,
         BIG_MEMORY,
         WRITING_BEHAVIOUR,
+        NTM_SINGLE,
+        NTM_SEQUENCING,
+        CONTINUAL,
+        OMNIGLOT,
+        BABI,
     )
 }
 

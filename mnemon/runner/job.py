@@ -24,6 +24,23 @@ SHORTEST_EVALUATION_OF_DATA = 1_000  # which goes through whole data sets
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reading:
+    """One number of a run, for a row of the table."""
+
+    setting: str
+    thesis: float | None = None
+    test: str | None = None  # None: the job's
+    metric: str | None = None  # None: the experiment's
+    percent: bool | None = None  # None: as the experiment's
+    at: float | None = None  # the share of the steps after which it is measured; None: at the end
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is of the experiment's metric, at the end."""
+        return self.metric is None and self.percent is None and self.at is None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """What to train on what, and what the thesis says comes of it. ``test`` names the test that counts."""
 
@@ -37,6 +54,7 @@ class Job:
     thesis: float | None = None
     thesis_parameters: int | None = None
     trace: bool = False  # leave what the memory did with one sequence, for heat maps
+    readings: Sequence[Reading] = ()  # the rows that it fills; none: one, with the job's own setting and value
 
     def __post_init__(self) -> None:
         if not isinstance(self.task, DataTask):
@@ -63,6 +81,24 @@ class Job:
     def open(self, data: Path | None) -> tuple[Task, Mapping[str, Task]]:
         """The task and the tests, read from the folder ``data`` where they need data."""
         return self.task.open(data) if isinstance(self.task, DataTask) else (self.task, self.tests)
+
+    def rows(self) -> list[RowDescription]:
+        """The rows of the table that it fills: what it comes to at its end, by the experiment's metric.
+
+        A table cannot show other readings yet; their numbers are in the records of the run.
+        """
+        shown = [reading for reading in self.readings if reading.is_plain]
+        return [
+            RowDescription(
+                setting=reading.setting,
+                model=self.model,
+                folder=self.folder,
+                test=self.test if reading.test is None else reading.test,
+                thesis=reading.thesis,
+                thesis_parameters=self.thesis_parameters,
+            )
+            for reading in shown or [Reading(setting=self.setting, thesis=self.thesis)]
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """All that decides what a run does; what the thesis says of it does not."""
@@ -129,17 +165,7 @@ class Experiment:
             )
             for row in self.literature
         ]
-        ours = [
-            RowDescription(
-                setting=job.setting,
-                model=job.model,
-                folder=job.folder,
-                test=job.test,
-                thesis=job.thesis,
-                thesis_parameters=job.thesis_parameters,
-            )
-            for job in self.jobs()
-        ]
+        ours = [row for job in self.jobs() for row in job.rows()]
         order = list(dict.fromkeys(row.setting for row in [*ours, *quoted]))
         return Description(
             experiment=self.name,

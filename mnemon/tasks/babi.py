@@ -19,17 +19,20 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from mnemon.data.babi import TASKS, Story, read_babi
+from mnemon.data.babi import TASKS as TASKS
+from mnemon.data.babi import Story, read_babi
 from mnemon.data.files import data_folder
 from mnemon.errors import UserError
 from mnemon.tasks.base import Batch
 from mnemon.tasks.labelled import Splits
+from mnemon.tasks.sampling import draw_between
 from mnemon.tasks.scoring import class_loss, wrong_classes
 
 NOT_ASKED = -1
 FAILED = 0.05
 HELD_OUT_OF = 10  # one training story of so many
 LONGEST = 800  # words of a training story
+BATCHES_DRAWN = 8  # of which one is taken
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -80,8 +83,14 @@ class Babi:
         )
 
     def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """Draw stories, each with the same probability; one may come twice."""
-        return self.batch_of(torch.randint(self.size, (batch_size,), generator=generator))
+        """Draw stories, each with the same probability; one may come twice.
+
+        They are a few neighbours in length out of many that were drawn, so that little is padded.
+        """
+        drawn = torch.randint(self.size, (batch_size * BATCHES_DRAWN,), generator=generator)
+        first = batch_size * draw_between(0, BATCHES_DRAWN - 1, generator)
+        by_length = drawn[self.lengths[drawn].argsort(stable=True)]
+        return self.batch_of(by_length[first : first + batch_size])
 
     def examples(self, batch_size: int) -> Iterator[Batch]:
         """Every story once, the shortest first, so that little is padded."""

@@ -5,7 +5,7 @@ requested to consecutively produce the output items of each subtasks", and its f
 prompts come first, and then all answers, both in the order shown. What the indicator looks like is not said: here it is
 one step, with the place of each task, over their number, in a channel of its own.
 
-Letters: ``T`` time, ``B`` batch, ``C`` channels.
+Letters: ``B`` batch, ``P`` steps of a prompt, ``A`` steps of an answer, ``I`` input channels, ``O`` output channels.
 """
 
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class Sequencing(AnsweringTask):
         return prompt_then_answer(torch.cat([indicator, *prompts]), torch.cat(answers))
 
 
-def _apart(batch: Batch) -> tuple[Float[Tensor, "T B C"], Float[Tensor, "T B C"]]:
+def _apart(batch: Batch) -> tuple[Float[Tensor, "P B I"], Float[Tensor, "A B O"]]:
     """The prompt of a batch and its answer, which are at the same steps in all rows."""
     asked = batch.mask[:, 0] > 0
     return batch.inputs[~asked], batch.targets[asked]

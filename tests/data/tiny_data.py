@@ -5,8 +5,11 @@ import gzip
 import io
 import struct
 import tarfile
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from random import Random
 
 
 def idx_bytes(shape: Sequence[int], values: Sequence[int]) -> bytes:
@@ -48,3 +51,68 @@ def write_tar(path: Path, files: dict[str, str]) -> Path:
             info.size = len(text.encode())
             archive.addfile(info, io.BytesIO(text.encode()))
     return path
+
+
+def png_bytes(rows: Sequence[Sequence[int]], *, kind: Sequence[int] = (1, 0, 0, 0, 0), filtered: int = 0) -> bytes:
+    """A PNG file in black and white; 1 is ink, which the file has as 0."""
+    packed = b""
+    for row in rows:
+        bits = "".join(str(1 - bit) for bit in row).ljust(-(-len(row) // 8) * 8, "0")
+        packed += bytes([filtered]) + bytes(int(bits[start : start + 8], 2) for start in range(0, len(bits), 8))
+    head = struct.pack(">IIBBBBB", len(rows[0]), len(rows), *kind)
+    chunks = [(b"IHDR", head), (b"IDAT", zlib.compress(packed)), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body)) for name, body in chunks
+    )
+
+
+def write_zip(path: Path, files: Mapping[str, bytes]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return path
+
+
+def write_omniglot(folder: Path, characters: int = 4, examples: int = 2, side: int = 21) -> None:
+    """Random drawings, two thirds of the characters in the first archive."""
+    random = Random(0)
+    for part, numbers in (
+        ("background", range(2 * characters // 3)),
+        ("evaluation", range(2 * characters // 3, characters)),
+    ):
+        files = {}
+        for number in numbers:
+            folder_of_character = f"images_{part}/Alphabet{number // 7:02}/character{number % 7 + 1:02}"
+            for example in range(examples):
+                picture = [[random.randint(0, 1) for _ in range(side)] for _ in range(side)]
+                files[f"{folder_of_character}/{number:04}_{example:02}.png"] = png_bytes(picture)
+        write_zip(folder / f"images_{part}.zip", files)
+
+
+def babi_story(number: int) -> str:
+    """Longer, and with more questions, from number to number."""
+    lines = [
+        f"Mary went to place{number}.",
+        *["It rained."] * (number % 3),
+        f"What has Mary? \tmilk,place{number}\t1",
+        "John left.",
+        f"Where is John?\tplace{number}\t1",
+        *[f"Where is Mary?\tplace{number}\t1"] * (number % 2),
+    ]
+    return "".join(f"{count} {line}\n" for count, line in enumerate(lines, start=1))
+
+
+def babi_files(stories: int) -> dict[str, str]:
+    """So many stories for each task and part; the first of task 1 has the number 0."""
+    return {
+        f"tasks_1-20_v1-2/en-10k/qa{task}_some-name_{part}.txt": "".join(
+            babi_story(number + task - 1) for number in range(stories)
+        )
+        for task in range(1, 21)
+        for part in ("train", "test")
+    }
+
+
+def write_babi(folder: Path, stories: int) -> Path:
+    return write_tar(folder / "babi_tasks_1-20_v1-2_en.tar.gz", babi_files(stories))

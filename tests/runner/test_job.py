@@ -4,11 +4,12 @@ import json
 import pytest
 
 from mnemon.errors import UserError
-from mnemon.runner.job import Job
+from mnemon.runner.job import Job, Reading
 from mnemon.runner.messages import Assignment, Standing, parse_assignment, parse_standing
+from mnemon.tasks.catalogue import TASKS
 from mnemon.tasks.repeat_copy import RepeatCopy
 from mnemon.training.config import TrainConfig
-from tests.runner.tiny_campaign import TINY, tiny_job
+from tests.runner.tiny_campaign import TASK, TINY, tiny_job
 
 
 def test_a_job_goes_through_json_and_comes_back() -> None:
@@ -45,6 +46,35 @@ def test_scale_shortens_training(scale: float, steps: int, log_every: int, eval_
 
 def test_folders_are_plain_names() -> None:
     assert tiny_job("copy L=50, “hard”", "LSTM").folder == "copy-l-50-hard/lstm"
+
+
+def test_a_job_fills_a_row_for_each_plain_reading() -> None:
+    readings = [
+        Reading(setting="a, errors", thesis=1.5, metric="bit_errors", percent=False),
+        Reading(setting="a, halfway", at=0.5),
+        Reading(setting="a, other", thesis=2.5, test="other"),
+    ]
+    tests = {"same": TASK, "other": TASK}
+    job = dataclasses.replace(tiny_job("a", "LSTM"), tests=tests, readings=readings)
+    (row,) = job.rows()
+    assert (row.setting, row.test, row.thesis, row.folder) == ("a, other", "other", 2.5, "a/lstm")
+    assert "readings" not in job.to_json(), "they do not decide what a run does"
+    (alone,) = tiny_job("b", "LSTM").rows()
+    assert (alone.setting, alone.test, alone.thesis) == ("b", "same", 12.5)
+
+
+def test_tasks_made_of_others_go_through_json() -> None:
+    for name in ("four-in-sequence", "continual"):
+        entry = TASKS[name]
+        job = dataclasses.replace(
+            tiny_job("a", "NTM"),
+            task=entry.train,
+            tests=entry.tests,
+            test=entry.thesis_test,
+            thesis=None,
+            thesis_parameters=None,
+        )
+        assert Job.from_json(json.loads(json.dumps(job.to_json()))) == job
 
 
 def test_quoted_rows_stand_with_their_setting() -> None:
