@@ -1,1 +1,1 @@
-"""The runner: an experiment's jobs, each in a process and a folder of its own, some at a time."""
+"""The runner: an experiment's jobs, each in a folder of its own, some processes at a time."""

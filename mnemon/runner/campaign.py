@@ -110,17 +110,19 @@ class Campaign:
 
     def _work_through(self, waiting: deque[Run], processes: int, lock: int, display: Display) -> list[Failure]:
         working: dict[WorkerProcess, Run] = {}
+        idle: list[WorkerProcess] = []
         failures: list[Failure] = []
         with StopRequest() as stop:
             try:
                 while working or (waiting and not stop.wanted):
                     while waiting and len(working) < processes and not stop.wanted:
-                        run = waiting.popleft()
-                        working[WorkerProcess(self._assignment(run), lock)] = run
+                        worker = idle.pop() if idle else WorkerProcess(lock)
+                        working[worker] = waiting.popleft()
+                        worker.give(self._assignment(working[worker]))
                     if stop.wanted:
                         for worker in working:
                             worker.ask_to_stop()
-                    for worker in [worker for worker in working if worker.ended]:
+                    for worker in [worker for worker in working if worker.finished or worker.ended]:
                         run = working.pop(worker)
                         if run.finished:
                             run.tidy()
@@ -128,11 +130,14 @@ class Campaign:
                         elif not stop.wanted:
                             failures.append(Failure(run=run, reason=worker.last_words()))
                             display.failed(run.name, failures[-1].reason)
-                        worker.close()
+                        if worker.ended:
+                            worker.close()
+                        else:
+                            idle.append(worker)
                     display.show({run.name: worker.standing for worker, run in working.items()})
                     time.sleep(POLL_SECONDS)
             finally:
-                for worker in working:
+                for worker in (*working, *idle):
                     worker.kill()
         unfinished = sum(not run.finished for run in self.runs)
         if stop.wanted and unfinished:

@@ -9,7 +9,7 @@ from mnemon.training.record import json_number
 
 @dataclass(frozen=True, kw_only=True)
 class Assignment:
-    """What a worker is told on its standard input, which then stays open as long as the campaign lives."""
+    """What a worker is told on its standard input, which stays open as long as the campaign has work for it."""
 
     job: dict[str, Any]  # Job.to_json()
     folder: str
@@ -33,6 +33,7 @@ class Standing:
     loss: float | None = None
     metric: float | None = None
     seconds_left: float | None = None
+    finished: bool = False  # all is done that it was told, and it waits for more
 
     def to_line(self) -> bytes:
         """As it is sent."""

@@ -14,7 +14,7 @@ from mnemon.runner.messages import Assignment, Standing, parse_standing
 class WorkerProcess:
     """Started at once, in a session of its own: Ctrl-C in a terminal reaches the campaign only, which passes it on."""
 
-    def __init__(self, assignment: Assignment, lock: int) -> None:
+    def __init__(self, lock: int) -> None:
         self.standing = Standing()
         self._asked_to_stop = False
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
@@ -27,12 +27,21 @@ class WorkerProcess:
             pass_fds=(lock,),
             start_new_session=True,
         )
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def give(self, assignment: Assignment) -> None:
+        """Let it work; call it before anything else, and again when it has finished."""
+        self.standing = Standing()
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it has ended already, and last_words() says why
             self._process.stdin.write(assignment.to_line())
             self._process.stdin.flush()  # and left open: its end tells the worker that the campaign is gone
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
+
+    @property
+    def finished(self) -> bool:
+        """Whether it has done what it was given, and waits for more."""
+        return self.standing.finished
 
     @property
     def ended(self) -> bool:
@@ -62,8 +71,8 @@ class WorkerProcess:
         """The last line on its standard error, or what ended it."""
         self._errors.seek(0)
         lines = [line.strip() for line in self._errors.read().decode(errors="replace").splitlines() if line.strip()]
-        code = self._process.returncode
-        if code < 0:
+        code = self._process.poll()
+        if code is not None and code < 0:
             return f"killed by {signal.Signals(-code).name}"
         return lines[-1] if lines else f"ended with exit code {code} and no message"
 

@@ -1,6 +1,8 @@
-"""One job in a process of its own: ``python -m mnemon.runner.worker``, started by the campaign.
+"""A process for one job after the other: ``python -m mnemon.runner.worker``, started by the campaign.
 
-It saves and ends when it is told to stop, and also when the campaign that started it is gone.
+Starting takes some seconds of importing, so a process that has finished a job takes another; each job seeds all that is
+random, and leaves the same as in a process of its own. One that fails ends its process. A worker saves and ends when it
+is told to stop, and also when the campaign that started it is gone.
 """
 
 import contextlib
@@ -11,6 +13,7 @@ import threading
 import time
 from io import FileIO
 from pathlib import Path
+from queue import SimpleQueue
 
 import torch
 
@@ -32,14 +35,18 @@ GRACE_SECONDS = 5.0  # for saving, when the campaign is gone
 
 
 def main() -> None:
-    """Take an assignment from standard input and carry it out."""
+    """Take assignments from standard input and carry them out, until there are no more."""
     torch.set_num_threads(1)
     requests, reports = FileIO(0, "r", closefd=False), FileIO(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else is printed is no progress
-    assignment = parse_assignment(requests.readline())
-    threading.Thread(target=_end_with_campaign, args=(requests,), daemon=True).start()
+    waiting: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_listen, args=(requests, waiting), daemon=True).start()
     try:
-        work(assignment, PipeProgress(reports, assignment.metric))
+        while True:
+            assignment = parse_assignment(waiting.get())
+            work(assignment, PipeProgress(reports, assignment.metric))
+            with contextlib.suppress(BrokenPipeError):
+                reports.write(Standing(finished=True).to_line())
     except UserError as error:
         sys.exit(str(error))
     except Interrupted:
@@ -105,13 +112,14 @@ class PipeProgress:
         """The campaign sees the end of the process."""
 
     def _tell(self, standing: Standing) -> None:
-        with contextlib.suppress(BrokenPipeError):  # the campaign is gone; _end_with_campaign sees it too
+        with contextlib.suppress(BrokenPipeError):  # the campaign is gone; _listen sees it too
             self._reports.write(standing.to_line())
 
 
-def _end_with_campaign(requests: FileIO) -> None:
-    """Standard input that ends means that the campaign was killed: stop as if it had asked, soon or at once."""
-    requests.read(1)
+def _listen(requests: FileIO, waiting: "SimpleQueue[bytes]") -> None:
+    """Pass on assignments. Their end means that the campaign is gone: stop as if it had asked, soon or at once."""
+    for line in requests:
+        waiting.put(line)
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(GRACE_SECONDS)
     os._exit(1)

@@ -20,6 +20,7 @@ from mnemon.report.tables import document
 from mnemon.runner.campaign import Campaign
 from mnemon.runner.display import LineDisplay
 from mnemon.runner.lock import only_campaign_in
+from mnemon.runner.process import WorkerProcess
 from mnemon.training.interrupt import Interrupted
 from tests.runner.tiny_campaign import BROKEN, LONG, TINY, run_in_this_process, tiny_job
 
@@ -89,6 +90,26 @@ def test_finished_jobs_leave_little(tiny: tuple[Path, str, str]) -> None:
 def test_processes_change_nothing(tiny: tuple[Path, str, str], tmp_path: Path) -> None:
     run_in_this_process(TINY, tmp_path / "here")
     assert steady(document(read_results(tmp_path / "here"))["rows"]) == steady(json.loads(tiny[1])["rows"])
+
+
+def test_one_process_for_many_jobs_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    class Counted(WorkerProcess):
+        def __init__(self, lock: int) -> None:
+            started.append(lock)
+            super().__init__(lock)
+
+    monkeypatch.setattr("mnemon.runner.campaign.WorkerProcess", Counted)
+    written = []
+    for processes in (1, 4):
+        folder = tmp_path / str(processes)
+        Campaign(TINY, folder, seeds=2, scale=1.0).go(resume=False, processes=processes, display=LineDisplay())
+        kept = sorted(path for path in folder.rglob("*") if path.name in ("records.jsonl", "traces.json"))
+        written.append({str(path.relative_to(folder)): path.read_bytes() for path in kept})
+    assert len(written[0]) == 6
+    assert written[0] == written[1]
+    assert len(started) == 1 + 4
 
 
 def test_resuming_what_is_finished_runs_nothing(
