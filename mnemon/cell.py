@@ -144,7 +144,7 @@ class MemoryCell(nn.Module):
         vector, programs = self.interface.steer(controller.hidden)
         with _full_precision(inputs.device.type):
             memory = self._access(vector, state.memory, accesses, advance)
-        new = CellState(controller, memory, self.writing.advance(state.writing, before.unsqueeze(0)))
+        new = CellState(controller, memory, self.writing.advance(state.writing, before, controller.hidden.unsqueeze(0)))
         if active is not None:
             new = where(active, new, state)
         if trace.is_recording():

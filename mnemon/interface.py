@@ -50,6 +50,10 @@ class Interface(nn.Module, ABC):
         """ξ_t, and the programs that made it."""
         return Steering(self(hidden), None)
 
+    def draw_noise(self, steps: int, batch: int) -> Tensor | None:  # noqa: ARG002 (most draw none)
+        """What so many steps draw at random, for the kernels."""
+        return None
+
     def losses(self) -> dict[str, Tensor]:
         """What the interface adds to the loss of training, by name; most have nothing to add."""
         return {}

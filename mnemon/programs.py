@@ -52,6 +52,11 @@ def program_logits(
     return strengths.unsqueeze(2) * cosine(queries.unsqueeze(2), keys)
 
 
+def gumbel_noise(like: Tensor) -> Tensor:
+    """−log of exponential noise, of the shape and type of ``like``."""
+    return -torch.empty_like(like).exponential_().clamp_min(torch.finfo(like.dtype).tiny).log()
+
+
 def draw_one(logits: Float[Tensor, "B S P"], temperature: float, noisy: bool) -> Float[Tensor, "B S P"]:
     """One program, by straight-through Gumbel-softmax on log-probabilities: one-hot, with the gradient of the softmax.
 
@@ -59,8 +64,7 @@ def draw_one(logits: Float[Tensor, "B S P"], temperature: float, noisy: bool) ->
     """
     scores = torch.log_softmax(logits, dim=2)
     if noisy:
-        smallest = torch.finfo(scores.dtype).tiny
-        scores = scores - torch.empty_like(scores).exponential_().clamp_min(smallest).log()
+        scores = scores + gumbel_noise(scores)
     soft = torch.softmax(scores / temperature, dim=2)
     hard = torch.zeros_like(soft).scatter(2, soft.argmax(2, keepdim=True), 1.0)
     return hard + (soft - soft.detach())  # the bracket is exactly zero
@@ -156,23 +160,24 @@ class ProgramKeys(nn.Module):
     def forward(self, source: Float[Tensor, "B Q"]) -> Float[Tensor, "B S P"]:
         """How much of each program to run; the numbers of a store sum to one."""
         vector = F.linear(source, self.query_weight.flatten(0, 1), self.query_bias.flatten()).to(self.vectors.dtype)
-        asked = vector.view(-1, *self.query_bias.shape)
+        asked = vector.view(source.shape[0], *self.query_bias.shape)
         queries, strengths = asked[..., :-1], F.softplus(asked[..., -1])  # k, β
-        logits = program_logits(self._compared(queries), strengths, self._compared(self.vectors))
+        logits = program_logits(self.compared(queries), strengths, self.compared(self.vectors))
         if self.look_up.choice == "gumbel":
             return draw_one(logits, self.look_up.temperature, noisy=self.training)
         return torch.softmax(logits, dim=2)
 
     def mix(self, outputs: Float[Tensor, "B all"], weights: Float[Tensor, "B S P"]) -> Float[Tensor, "B X"]:
         """One output from those of all programs, which lie one after the other."""
-        return mix_outputs(outputs.view(-1, self.programs, len(self.owners)), weights, self.owners)
+        return mix_outputs(outputs.view(outputs.shape[0], self.programs, len(self.owners)), weights, self.owners)
 
     def losses(self) -> dict[str, Tensor]:
         """The penalty on the keys, by its name."""
         penalty = self.look_up.penalty
         return {penalty: PENALTIES[penalty](self.vectors)}
 
-    def _compared(self, keys: Tensor) -> Tensor:
+    def compared(self, keys: Tensor) -> Tensor:
+        """What the cosine is taken of."""
         return torch.tanh(keys) if self.look_up.similarity == "tanh-cosine" else keys
 
     def extra_repr(self) -> str:
@@ -228,6 +233,14 @@ class StoredProgramInterface(Interface):
         bias = None if self.bias is None else self.bias.flatten()
         outputs = F.linear(hidden, self.weight.flatten(0, 1), bias).to(self.weight.dtype)
         return Steering(self.keys.mix(outputs, chosen), chosen)
+
+    def draw_noise(self, steps: int, batch: int) -> Float[Tensor, "T B S P"] | None:
+        """Noise as so many steps in training draw it, in their order; None where programs are not drawn."""
+        if self.keys.look_up.choice != "gumbel" or not self.training:
+            return None
+        logits = self.keys.vectors.new_empty(batch, *self.keys.vectors.shape[:2])
+        noise = [gumbel_noise(logits) for _ in range(steps)]
+        return torch.stack(noise) if noise else logits.new_empty(0, *logits.shape)
 
     def losses(self) -> dict[str, Tensor]:
         """What keeps the keys apart."""

@@ -75,8 +75,14 @@ class Writing(nn.Module, ABC, Generic[State]):
         return hidden
 
     @abstractmethod
-    def advance(self, state: State, before: Float[Tensor, "T B H"], steps: Int[Tensor, "B"] | None = None) -> State:
-        """The state after T steps; ``before`` has the controller's output before each.
+    def advance(
+        self,
+        state: State,
+        before: Float[Tensor, "B H"],
+        outputs: Float[Tensor, "T B H"],
+        steps: Int[Tensor, "B"] | None = None,
+    ) -> State:
+        """The state after T steps, from the controller's output before them and after each.
 
         Rows that took fewer say so in ``steps``.
         """
@@ -95,7 +101,7 @@ class Uncounted(Writing[NoState]):
         """The same for all."""
         return self.access
 
-    def advance(self, state: NoState, before: Tensor, steps: Tensor | None = None) -> NoState:  # noqa: ARG002
+    def advance(self, state: NoState, before: Tensor, outputs: Tensor, steps: Tensor | None = None) -> NoState:  # noqa: ARG002
         """Nothing changes."""
         return state
 
@@ -154,9 +160,9 @@ class _Counted(Scheduled[Steps]):
         """The next part of the pattern."""
         return self.access(state.taken, steps)
 
-    def advance(self, state: Steps, before: Tensor, steps: Tensor | None = None) -> Steps:
+    def advance(self, state: Steps, before: Tensor, outputs: Tensor, steps: Tensor | None = None) -> Steps:  # noqa: ARG002
         """Count."""
-        return Steps(state.taken + (before.shape[0] if steps is None else steps))
+        return Steps(state.taken + (outputs.shape[0] if steps is None else steps))
 
 
 class UniformWriting(_Counted):
@@ -261,10 +267,16 @@ class CachedUniformWriting(Scheduled[Cache]):
         chosen = torch.softmax(scores, dim=1).unsqueeze(1) @ cached  # B 1 H
         return torch.where(self._encoded_writes(state.taken, 1).T, chosen.squeeze(1), hidden)
 
-    def advance(self, state: Cache, before: Float[Tensor, "T B H"], steps: Tensor | None = None) -> Cache:
-        """Count, and keep the last L outputs of each row."""
-        length, batch, _ = before.shape
-        known = torch.cat([state.hidden, before.transpose(0, 1)], dim=1)
+    def advance(
+        self,
+        state: Cache,
+        before: Float[Tensor, "B H"],
+        outputs: Float[Tensor, "T B H"],
+        steps: Tensor | None = None,
+    ) -> Cache:
+        """Count, and keep the last L outputs of each row before the newest."""
+        length, batch, _ = outputs.shape
+        known = torch.cat([state.hidden, before.unsqueeze(1), outputs.transpose(0, 1)], dim=1)[:, :-1]
         if steps is None:
             return Cache(state.taken + length, known[:, length:])
         index = steps.unsqueeze(1) + torch.arange(self.interval, device=steps.device)

@@ -21,12 +21,15 @@ from torch import Tensor, nn
 from mnemon.cell import MemoryCell
 from mnemon.controllers import LSTMController
 from mnemon.errors import UserError, look_up
+from mnemon.interface import Interface, LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, NTMMemory
 from mnemon.memory.base import Memory
 from mnemon.models.baseline import LSTMBaseline
 from mnemon.native import pool
+from mnemon.programs import StoredProgramInterface
 from mnemon.rnn import MANN
 from mnemon.training.versions import provenance
+from mnemon.writing import CachedUniformWriting, RegularWriting, UniformWriting, Writing
 
 CHANNELS = 10
 
@@ -38,6 +41,8 @@ class Workload(NamedTuple):
     batch: int
     steps: int
     hidden: int = 100
+    writing: Callable[[], Writing[Any]] = RegularWriting
+    interface: Callable[[], Interface] = LinearInterface
 
 
 WORKLOADS: dict[str, Workload] = {
@@ -47,6 +52,14 @@ WORKLOADS: dict[str, Workload] = {
     "dnc-nolink": Workload(lambda: DNCMemory(196, 64, 4, links=False), batch=32, steps=100),
     "ntm": Workload(lambda: NTMMemory(128, 20), batch=16, steps=41),
     "lrua": Workload(lambda: LRUAMemory(128, 40, 4), batch=16, steps=50, hidden=200),
+}
+
+# What a workload becomes with another writing policy, or with stored programs.
+VARIANTS: dict[str, dict[str, Callable[[], Any]]] = {
+    "uniform writing, interval 10": {"writing": lambda: UniformWriting(10)},
+    "cached uniform writing, interval 10": {"writing": lambda: CachedUniformWriting(10)},
+    "2 stored programs": {"interface": lambda: StoredProgramInterface(2, 2)},
+    "4 stored programs": {"interface": lambda: StoredProgramInterface(4, 4)},
 }
 
 
@@ -67,6 +80,8 @@ class Bench:
     """Also the PyPI package `dnc`, where it is installed."""
     compiled: bool = False
     """Also the reference under torch.compile, step by step; compiling takes about a minute for each workload."""
+    variants: bool = False
+    """Also the same cells with uniform and cached uniform writing and with stored programs, native."""
     growth: bool = False
     """Also how time and memory grow with the length, the slots and the batch."""
     json: bool = False
@@ -89,6 +104,7 @@ class Bench:
             "versions": versions,
             "rows": [row | {"fma_share": _share(row, rate)} for row in rows],
             "streaming": [_streaming(name) for name in self.workloads],
+            "variants": self._variants(),
             "growth": self._growth(),
         }
         if self.json:
@@ -100,6 +116,7 @@ class Bench:
                         "rows"
                     ],
                     "one sample, step after step, native, one thread": document["streaming"],
+                    "variants of a cell, native; share: of the time of the plain cell's training step": document["variants"],
                     "growth of the native engine, DNC without links": document["growth"],
                 }
             )
@@ -139,6 +156,31 @@ class Bench:
             contenders["dnc (PyPI)"] = _PeerDNC(memory, workload.hidden)
         return contenders
 
+    def _variants(self) -> list[dict[str, Any]]:
+        """Training steps of the plain cell and its variants, side by side."""
+        if not self.variants:
+            return []
+        rows = []
+        for name in self.workloads:
+            workload = WORKLOADS[name]
+            inputs = torch.randn(workload.steps, workload.batch, CHANNELS)
+            cells = {"plain": workload} | {variant: workload._replace(**parts) for variant, parts in VARIANTS.items()}
+            steps = {variant: _training_step(_network(cell), inputs) for variant, cell in cells.items()}
+            times = _interleaved(steps, self.rounds)
+            plain = statistics.median(times["plain"])
+            for variant, taken in times.items():
+                middle = statistics.median(taken)
+                rows.append(
+                    {
+                        "workload": name,
+                        "variant": variant,
+                        "train_ms": round(middle, 3),
+                        "share": round(middle / plain, 3),
+                        "spread": round(_spread(taken), 3),
+                    }
+                )
+        return rows
+
     def _growth(self) -> list[dict[str, Any]]:
         """Native times and peaks as one size grows, the others fixed."""
         if not self.growth:
@@ -175,7 +217,8 @@ class Bench:
 
 def _network(workload: Workload) -> MANN:
     controller = LSTMController(CHANNELS, workload.hidden)
-    return MANN(MemoryCell(controller, workload.memory(), output_size=CHANNELS))
+    parts = {"interface": workload.interface(), "writing": workload.writing()}
+    return MANN(MemoryCell(controller, workload.memory(), output_size=CHANNELS, **parts))
 
 
 class _PeerDNC(nn.Module):
@@ -205,7 +248,7 @@ class _PeerDNC(nn.Module):
 
 def _training_step(model: nn.Module, inputs: Tensor) -> Callable[[], None]:
     model(inputs)  # makes lazy parameters
-    optimiser = torch.optim.Adam(model.parameters())
+    optimiser = torch.optim.Adam(model.parameters(), fused=True)
 
     def step() -> None:
         optimiser.zero_grad()

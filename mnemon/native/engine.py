@@ -27,6 +27,7 @@ from mnemon.interface import LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, Memory, NoMemory, NTMMemory
 from mnemon.native.library import LIBRARY, SUFFIX
 from mnemon.native.operator import cell_numbers, run_sequence, run_step
+from mnemon.programs import StoredProgramInterface
 from mnemon.writing import (
     Access,
     CachedUniformWriting,
@@ -113,6 +114,47 @@ MEMORIES: dict[type[Any], tuple[str, Callable[[Any], dict[str, Any]]]] = {
 }
 
 
+class InterfaceWeights(NamedTuple):
+    """An interface's weights as the kernels take them."""
+
+    weight: Tensor  # Z H
+    bias: Tensor | None  # Z
+    keys: Tensor | None = None  # S P K
+    ends: Tensor | None = None  # S, where each store's part of the interface vector ends
+    options: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+
+
+def _linear(interface: LinearInterface) -> InterfaceWeights:
+    return InterfaceWeights(interface.weight, interface.bias)
+
+
+def _stored(interface: StoredProgramInterface) -> InterfaceWeights:
+    """The programs, and after them the queries."""
+    keys = interface.keys
+    bias = keys.query_bias.new_zeros(interface.weight.shape[:2]) if interface.bias is None else interface.bias
+    options = {
+        "programs": keys.programs,
+        "stores": len(interface.head_sizes),
+        "key": keys.key_size,
+        "squashed_keys": keys.look_up.similarity == "tanh-cosine",
+        "drawn": keys.look_up.choice == "gumbel",
+        "temperature": keys.look_up.temperature if keys.look_up.choice == "gumbel" else 1.0,
+    }
+    return InterfaceWeights(
+        torch.cat([interface.weight.flatten(0, 1), keys.query_weight.flatten(0, 1)]),
+        torch.cat([bias.flatten(), keys.query_bias.flatten()]),
+        keys.compared(keys.vectors),
+        torch.tensor(interface.head_sizes).cumsum(0),
+        options,
+    )
+
+
+INTERFACES: dict[type[Any], Callable[[Any], InterfaceWeights]] = {
+    LinearInterface: _linear,
+    StoredProgramInterface: _stored,
+}
+
+
 WRITINGS = (RegularWriting, WriteProtected, UniformWriting, RandomWriting, CachedUniformWriting)
 
 MOST_HEADS = 64  # of one kind: room for their strengths in ntm.hpp
@@ -139,7 +181,7 @@ def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
     reasons = {
         f"no kernel for {type(cell.controller).__name__}": type(cell.controller) not in CONTROLLERS,
         "no kernel for programs in the state network": cell.controller.programs is not None,
-        f"no kernel for {type(cell.interface).__name__}": type(cell.interface) is not LinearInterface,
+        f"no kernel for {type(cell.interface).__name__}": type(cell.interface) not in INTERFACES,
         f"no kernel for {type(cell.writing).__name__}": type(cell.writing) not in WRITINGS,
     }
     step = why_no_step(cell, inputs)
@@ -191,8 +233,7 @@ def run(
                 recalled = torch.where((left > 0).unsqueeze(1), recalled, before)
             state = state._replace(controller=state.controller._replace(hidden=recalled))
         outputs, state = _segment(kernel, cell, inputs[start:stop], state, left)
-        befores = torch.cat([before.unsqueeze(0), outputs[..., :hidden_size]])[:-1]
-        state = state._replace(writing=cell.writing.advance(state.writing, befores, left))
+        state = state._replace(writing=cell.writing.advance(state.writing, before, outputs[..., :hidden_size], left))
         features.append(outputs)
     return features[0] if len(features) == 1 else torch.cat(features), state
 
@@ -203,23 +244,24 @@ class _Kernel(NamedTuple):
     name: str
     numbers: list[float]
     weights: tuple[Tensor | None, ...]
+    ends: Tensor | None
 
 
 def _kernel(cell: MemoryCell) -> _Kernel:
     controller, memory = cell.controller, cell.memory
     controller_name, pack = CONTROLLERS[type(controller)]
     memory_name, options = MEMORIES[type(memory)]
-    weights = pack(controller)
-    assert isinstance(cell.interface, LinearInterface)
+    weights, interface = pack(controller), INTERFACES[type(cell.interface)](cell.interface)
     sizes = {
         "input": controller.input_size,
         "hidden": controller.hidden_size,
         "preactivations": weights.inputs.shape[0],
         **_sizes(memory),
         **options(memory),
+        **interface.options,
     }
-    both = (weights.inputs, weights.hidden, weights.bias, cell.interface.weight, cell.interface.bias, weights.extra)
-    return _Kernel(f"{controller_name}_{memory_name}", cell_numbers(sizes), both)
+    both = (weights.inputs, weights.hidden, weights.bias, interface.weight, interface.bias, weights.extra, interface.keys)
+    return _Kernel(f"{controller_name}_{memory_name}", cell_numbers(sizes), both, interface.ends)
 
 
 def _segment(
@@ -232,9 +274,9 @@ def _segment(
         schedule = None if plan is Access.WRITE else torch.full((steps, batch), int(plan), dtype=torch.uint8)
     else:
         schedule = plan.contiguous()
-    parts = [*state.controller, *state.memory]
-    weights = (inputs, *kernel.weights)
-    features, final = run_sequence(weights, parts, lengths, schedule, kernel.name, kernel.numbers)
+    parts, weights = [*state.controller, *state.memory], (inputs, *kernel.weights)
+    others = (kernel.ends, cell.interface.draw_noise(steps, batch), lengths, schedule)
+    features, final = run_sequence(weights, parts, others, kernel.name, kernel.numbers)
     split = len(state.controller)
     controller, memory = type(state.controller)(*final[:split]), type(state.memory)(*final[split:])
     return features, CellState(controller, memory, state.writing)

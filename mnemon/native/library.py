@@ -23,11 +23,11 @@ class Config(ctypes.Structure):
                 *("steps", "batch", "input", "hidden", "preactivations", "interface"),
                 *("slots", "word", "reads", "writes", "shift_reach"),
                 *("read_first", "links", "masked_lookup", "erase_freed", "sharp_links", "strengths"),
-                *("checkpoint_every", "rows_together", "threads", "keep_records"),
+                *("programs", "stores", "key", "squashed_keys", "drawn"),
+                *("checkpoint_every", "threads", "keep_records"),
             )
         ),
-        ("clip", ctypes.c_double),
-        ("decay", ctypes.c_double),
+        *((name, ctypes.c_double) for name in ("clip", "decay", "temperature")),
     ]
 
 
@@ -40,6 +40,7 @@ class ForwardCall(ctypes.Structure):
 
     _fields_ = [
         *_pointers("inputs", "from_inputs", "from_hidden", "bias", "interface", "interface_bias", "extra"),
+        *_pointers("keys", "ends", "noise"),
         *_pointers("state", "lengths", "schedule"),
         *_pointers("features", "final_state", "records", "memory_records", "checkpoints"),
     ]
@@ -48,7 +49,7 @@ class ForwardCall(ctypes.Structure):
 class BackwardCall(ctypes.Structure):
     """The tensors of a backward call: Backward in src/config.hpp."""
 
-    _fields_ = _pointers("dfeatures", "dfinal_state", "dpreactivations", "dinterface", "dextra", "dstate")
+    _fields_ = _pointers("dfeatures", "dfinal_state", "dpreactivations", "dinterface", "dextra", "dkeys", "dstate")
 
 
 class StepCall(ctypes.Structure):

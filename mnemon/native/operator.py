@@ -25,7 +25,8 @@ from mnemon.native.library import (
 )
 
 CHECKPOINT_EVERY = 8  # steps between two kept contents of the memory
-ROWS_TOGETHER = 16  # at most so many rows of the batch share a read of the weights
+WEIGHTS = 8  # tensors of a call that gradients are asked for: the inputs, and the weights up to the keys
+PLAIN = 7  # what no gradient is asked for: ends, noise, lengths, schedule, kernel, numbers, keep
 WORKSPACES = 3  # records of the controller, records of the memory, contents of the memory
 
 _CELL_FIELDS = [field[0] for field in Config._fields_ if field[0] not in ("steps", "batch", "threads", "keep_records")]
@@ -39,9 +40,8 @@ def cell_numbers(sizes: dict[str, Any]) -> list[float]:
 def _config(numbers: Sequence[float], steps: int, batch: int, keep: bool) -> Config:
     config = Config(steps=steps, batch=batch, keep_records=keep, threads=torch.get_num_threads())
     for name, number in zip(_CELL_FIELDS, numbers, strict=True):
-        setattr(config, name, number if name in ("clip", "decay") else int(number))
+        setattr(config, name, number if name in ("clip", "decay", "temperature") else int(number))
     config.checkpoint_every = CHECKPOINT_EVERY
-    config.rows_together = max(1, min(ROWS_TOGETHER, -(-batch // config.threads)))
     return config
 
 
@@ -72,7 +72,10 @@ def _run(
     interface: Tensor,
     interface_bias: Tensor | None,
     extra: Tensor | None,
+    keys: Tensor | None,
     state: list[Tensor],
+    ends: Tensor | None,
+    noise: Tensor | None,
     lengths: Tensor | None,
     schedule: Tensor | None,
     kernel: str,
@@ -83,10 +86,12 @@ def _run(
     steps, batch, _ = inputs.shape
     outputs = _allocate(inputs, state, kernel, numbers, keep)
     features, *final = outputs[:-WORKSPACES]
-    weights = _contiguous(inputs, from_inputs, from_hidden, bias, interface, interface_bias, extra)
+    weights = _contiguous(inputs, from_inputs, from_hidden, bias, interface, interface_bias, extra, keys)
     state = _contiguous(*state)
     forward = ForwardCall(
         *map(pointer, weights),
+        pointer(ends),
+        pointer(noise),
         pointers(state),
         pointer(lengths),
         pointer(schedule),
@@ -103,19 +108,19 @@ sequence = torch.library.custom_op("mnemon::sequence", _run, mutates_args=())
 
 @sequence.register_fake
 def _(inputs: Tensor, *rest: Any) -> list[Tensor]:
-    *_, state, _, _, kernel, numbers, keep = rest
+    *_, state, _, _, _, _, kernel, numbers, keep = rest
     return _allocate(inputs, state, kernel, numbers, keep)
 
 
 def _allocate_gradients(
-    inputs: Tensor, from_inputs: Tensor, interface: Tensor, extra: Tensor | None, state: list[Tensor]
+    inputs: Tensor, from_inputs: Tensor, interface: Tensor, extra: Tensor | None, keys: Tensor | None, state: list[Tensor]
 ) -> list[Tensor]:
-    """Room for the gradients of the preactivations, the interface vectors, the extra parameters (by row), the state."""
+    """Room for the gradients of preactivations and interface, of extra parameters and keys (by row), of the state."""
     steps, batch, _ = inputs.shape
     return [
         inputs.new_empty(steps, batch, from_inputs.shape[0]),
         inputs.new_empty(steps, batch, interface.shape[0]),
-        inputs.new_empty(batch, 0 if extra is None else extra.numel()),
+        *(inputs.new_empty(batch, 0 if part is None else part.numel()) for part in (extra, keys)),
         *(torch.empty_like(part, memory_format=torch.contiguous_format) for part in state),
     ]
 
@@ -130,7 +135,10 @@ def _run_backward(
     interface: Tensor,
     interface_bias: Tensor | None,
     extra: Tensor | None,
+    keys: Tensor | None,
     state: list[Tensor],
+    ends: Tensor | None,
+    noise: Tensor | None,
     lengths: Tensor | None,
     schedule: Tensor | None,
     features: Tensor,
@@ -138,14 +146,16 @@ def _run_backward(
     kernel: str,
     numbers: list[float],
 ) -> list[Tensor]:
-    """Gradients of the preactivations, the interface vectors, the extra parameters (by row) and the state."""
+    """Gradients of the preactivations, the interface, the extra parameters and the keys (by row), and the state."""
     steps, batch, _ = inputs.shape
-    gradients = _allocate_gradients(inputs, from_inputs, interface, extra, state)
-    weights = _contiguous(inputs, from_inputs, from_hidden, bias, interface, interface_bias, extra)
+    gradients = _allocate_gradients(inputs, from_inputs, interface, extra, keys, state)
+    weights = _contiguous(inputs, from_inputs, from_hidden, bias, interface, interface_bias, extra, keys)
     state = _contiguous(*state)
     (dfeatures,), dfinal = _contiguous(dfeatures), _contiguous(*dfinal)
     forward = ForwardCall(
         *map(pointer, weights),
+        pointer(ends),
+        pointer(noise),
         pointers(state),
         pointer(lengths),
         pointer(schedule),
@@ -153,7 +163,7 @@ def _run_backward(
         None,
         *map(pointer, workspaces),
     )
-    backward = BackwardCall(pointer(dfeatures), pointers(dfinal), *map(pointer, gradients[:3]), pointers(gradients[3:]))
+    backward = BackwardCall(pointer(dfeatures), pointers(dfinal), *map(pointer, gradients[:4]), pointers(gradients[4:]))
     call(kernel, "backward", inputs.dtype, _config(numbers, steps, batch, keep=True), forward, backward)
     return gradients
 
@@ -163,8 +173,8 @@ sequence_backward = torch.library.custom_op("mnemon::sequence_backward", _run_ba
 
 @sequence_backward.register_fake
 def _(dfeatures: Tensor, dfinal: list[Tensor], inputs: Tensor, from_inputs: Tensor, *rest: Any) -> list[Tensor]:
-    _, _, interface, _, extra, state, *_ = rest
-    return _allocate_gradients(inputs, from_inputs, interface, extra, state)
+    _, _, interface, _, extra, keys, state, *_ = rest
+    return _allocate_gradients(inputs, from_inputs, interface, extra, keys, state)
 
 
 def _contiguous(*tensors: Any) -> list[Any]:
@@ -172,24 +182,23 @@ def _contiguous(*tensors: Any) -> list[Any]:
 
 
 def _keep_for_backward(ctx: Any, inputs: tuple[Any, ...], output: Sequence[Tensor]) -> None:
-    *weights, state, lengths, schedule, ctx.kernel, ctx.numbers, _ = inputs
+    *weights, state, ends, noise, lengths, schedule, ctx.kernel, ctx.numbers, _ = inputs
     ctx.states = len(state)
     ctx.set_materialize_grads(False)  # zeros for the workspaces would cost more than the kernel
-    ctx.save_for_backward(*weights, output[0], *output[-WORKSPACES:], lengths, schedule, *state)
+    ctx.save_for_backward(*weights, output[0], *output[-WORKSPACES:], ends, noise, lengths, schedule, *state)
 
 
 def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
     saved = ctx.saved_tensors
-    weights, features, workspaces = saved[:7], saved[7], list(saved[8 : 8 + WORKSPACES])
-    lengths, schedule, *state = saved[8 + WORKSPACES :]
-    inputs, from_inputs, from_hidden, bias, _, interface_bias, extra = weights
+    weights, features, *rest = saved[:WEIGHTS], *saved[WEIGHTS:]
+    workspaces, (ends, noise, lengths, schedule, *state) = rest[:WORKSPACES], rest[WORKSPACES:]
+    inputs, from_inputs, from_hidden, bias, _, interface_bias, extra, keys = weights
     none = inputs.new_empty(0)  # its address is null, which the kernel takes for zeros
     dfeatures = torch.zeros_like(features) if gradients[0] is None else gradients[0]
     dfinal = [none if part is None else part for part in gradients[1 : 1 + ctx.states]]
     differentiate: Any = sequence_backward if _traced() or torch.is_grad_enabled() else _run_backward
-    dpre, dvector, dextra, *dstate = differentiate(
-        dfeatures, dfinal, *weights, state, lengths, schedule, features, workspaces, ctx.kernel, ctx.numbers
-    )
+    called = (state, ends, noise, lengths, schedule, features, workspaces, ctx.kernel, ctx.numbers)
+    dpre, dvector, dextra, dkeys, *dstate = differentiate(dfeatures, dfinal, *weights, *called)
     # What the steps share, their weights, is two products over all of them. The first has [x_t, h_{t−1}, r_{t−1}, 1].
     hidden, reads = state[0], state[-1].flatten(1)
     channels, size = inputs.shape[2], hidden.shape[1]
@@ -206,8 +215,9 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
         dvector.flatten(0, 1).T @ features.flatten(0, 1)[:, :size],
         None if interface_bias is None else dvector.sum((0, 1)),
         None if extra is None else dextra.sum(0).view_as(extra),
+        None if keys is None else dkeys.sum(0).view_as(keys),
         dstate,
-        *(None,) * 5,
+        *(None,) * 7,
     )
 
 
@@ -225,26 +235,24 @@ class _Eager(torch.autograd.Function):
     """The same without the operators' dispatch, which costs more than a short sequence."""
 
     @staticmethod
-    def forward(*arguments: Any) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, ...]:
         """Tensors come one by one; the rest is as in :func:`_run`."""
-        return tuple(_run(*_gather(arguments)))
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
-        """Keep what backward needs."""
-        ctx.mark_non_differentiable(*output[-WORKSPACES:])
-        _keep_for_backward(ctx, _gather(inputs), output)
+        inputs = _gather(arguments)
+        output = _run(*inputs)
+        _keep_for_backward(ctx, inputs, output)
+        return tuple(output[:-WORKSPACES])
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Any, ...]:
         """In the order of the arguments."""
-        *weights, dstate, _, _, _, _, _ = _backward(ctx, gradients)
-        return (None, None, None, None, None, *weights, *dstate)
+        result = _backward(ctx, gradients)
+        weights, dstate, others = result[:WEIGHTS], result[WEIGHTS], result[WEIGHTS + 1 :]
+        return (*others, *weights, *dstate)
 
 
 def _gather(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    (lengths, schedule, kernel, numbers, keep), weights, state = arguments[:5], arguments[5:12], arguments[12:]
-    return (*weights, list(state), lengths, schedule, kernel, numbers, keep)
+    plain, weights, state = arguments[:PLAIN], arguments[PLAIN : PLAIN + WEIGHTS], arguments[PLAIN + WEIGHTS :]
+    return (*weights, list(state), *plain)
 
 
 def _traced() -> bool:
@@ -255,21 +263,21 @@ def _traced() -> bool:
 def run_sequence(
     weights: Sequence[Any],
     state: list[Tensor],
-    lengths: Tensor | None,
-    schedule: Tensor | None,
+    others: tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None],
     kernel: str,
     numbers: list[float],
 ) -> tuple[Tensor, list[Tensor]]:
-    """The features and the final state; ``weights`` begin with the inputs, in the order of :func:`_run`."""
+    """The features and the final state; ``weights`` begin with the inputs, ``others`` are ends, noise, lengths, schedule.
+
+    Both in the order of :func:`_run`.
+    """
     learning = (part for part in (*weights, *state) if part is not None)
     keep = torch.is_grad_enabled() and any(part.requires_grad for part in learning)
-    if _traced():
-        outputs = sequence(*weights, state, lengths, schedule, kernel, numbers, keep)
-    elif keep:
-        outputs = list(_Eager.apply(lengths, schedule, kernel, numbers, keep, *weights, *state))  # type: ignore[no-untyped-call]
-    else:
-        outputs = _run(*_gather((lengths, schedule, kernel, numbers, keep, *weights, *state)))
-    features, *final = outputs[:-WORKSPACES]
+    if keep and not _traced():
+        features, *final = _Eager.apply(*others, kernel, numbers, keep, *weights, *state)  # type: ignore[no-untyped-call]
+        return features, final
+    run: Any = sequence if _traced() else _run
+    features, *final = run(*weights, state, *others, kernel, numbers, keep)[:-WORKSPACES]
     return features, final
 
 

@@ -106,7 +106,7 @@ Cell none() { return {"none", sizes(0, 0, 0, false), {0}}; }
 // A sequence: its weights, inputs and what is asked of it.
 template <class T, template <class> class Controller, template <class> class Memory> class Case {
   public:
-    Case(const Cell& cell, int steps, int batch, int rows_together, bool ragged, bool scheduled, bool recurrent,
+    Case(const Cell& cell, int steps, int batch, bool ragged, bool scheduled, bool recurrent,
          bool state_gradients, unsigned seed)
         : random_(seed), config_(cell.config), name_(cell.name), sizes_(cell.state),
           inputs_((long)steps * batch * cell.config.input, random_, -1, 1),
@@ -117,7 +117,7 @@ template <class T, template <class> class Controller, template <class> class Mem
           interface_bias_(seed % 3 ? config_.interface : 0, random_, -1, 1), extra_(cell.extra, random_, -1, 1),
           dfeatures_((long)steps * batch * features(), random_, -1, 1) {
         config_.steps = steps, config_.batch = batch;
-        config_.rows_together = rows_together, config_.checkpoint_every = 1 + seed % 8;
+        config_.checkpoint_every = 1 + seed % 8;
         for (const int number : {steps, batch, (int)seed}) name_ += " " + std::to_string(number);
         for (const long size : sizes_) state_.emplace_back(size * batch, random_, 0, 0.1);
         for (const long size : sizes_) dfinal_.emplace_back(state_gradients ? size * batch : 0, random_, -1, 1);
@@ -194,12 +194,12 @@ int cases = 0;
 template <class T, template <class> class Controller, template <class> class Memory>
 void check_sizes(const Cell& cell, bool recurrent) {
     struct Size {
-        int steps, batch, rows_together;
+        int steps, batch;
     };
-    const Size all[] = {{0, 3, 2}, {1, 1, 1}, {9, 5, 2}, {17, 7, 3}};
+    const Size all[] = {{0, 3}, {1, 1}, {9, 5}, {17, 7}};
     for (const Size& size : all)
         for (int kind = 0; kind < 4; kind++, cases++)
-            Case<T, Controller, Memory>(cell, size.steps, size.batch, size.rows_together, kind & 1, kind & 2, recurrent,
+            Case<T, Controller, Memory>(cell, size.steps, size.batch, kind & 1, kind & 2, recurrent,
                                         kind != 3, 7 * cases + kind)
                 .check();
 }

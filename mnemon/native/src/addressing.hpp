@@ -77,6 +77,12 @@ template <int kMost = 4, class F> MNEMON_INLINE void in_blocks(int n, F f) {
     for (; i < n; i++) f(i, std::integral_constant<int, 1>());
 }
 
+// Runs f(heads), where one head, the most usual number, is a compile-time constant: its loops vanish.
+template <class F> MNEMON_INLINE void with_heads(int heads, F f) {
+    if (heads == 1) f(std::integral_constant<int, 1>());
+    else f(heads);
+}
+
 // Runs f(head, heads, word, words) over all heads and words, in blocks whose sums fit the registers together.
 template <class F> MNEMON_INLINE void in_blocks_of_heads_and_words(int heads, int words, F f) {
     in_blocks(heads, [&](int head, auto head_count) {
@@ -215,61 +221,71 @@ void read_backward(const T* memory, int word, int slots, int heads, const T* wei
 //   M' = M ∘ Π_h (1 − w_h e_hᵀ) + Σ_h w_h a_hᵀ       (in place when before == after)
 
 template <class T>
-void erase_and_add(const T* before, T* after, int word, int slots, int heads, const T* weights, const T* erase,
+void erase_and_add(const T* before, T* after, int word, int slots, int head_count, const T* weights, const T* erase,
                    const T* add, long vector_stride) {
-    for (int w = 0; w < word; w++)
-        for (int j = 0; j < slots; j += kLanes<T>) {
-            Vec<T> m = load<T>(before + (long)w * slots + j), added{};
-            for (int h = 0; h < heads; h++) {
-                Vec<T> weight = load<T>(weights + (long)h * slots + j);
-                m = m - m * weight * erase[h * vector_stride + w];
-                added += weight * add[h * vector_stride + w];
+    with_heads(head_count, [&](auto heads) {
+        in_blocks(word, [&](int first, auto word_count) {
+            constexpr int kWords = decltype(word_count)::value;
+            for (int j = 0; j < slots; j += kLanes<T>) {
+                Vec<T> m[kWords], added[kWords] = {};
+                for (int w = 0; w < kWords; w++) m[w] = load<T>(before + (long)(first + w) * slots + j);
+                for (int h = 0; h < heads; h++) {
+                    const Vec<T> weight = load<T>(weights + (long)h * slots + j);
+                    for (int w = 0; w < kWords; w++) {
+                        m[w] -= m[w] * weight * erase[h * vector_stride + first + w];
+                        added[w] += weight * add[h * vector_stride + first + w];
+                    }
+                }
+                for (int w = 0; w < kWords; w++) store<T>(after + (long)(first + w) * slots + j, m[w] + added[w]);
             }
-            store<T>(after + (long)w * slots + j, m + added);
-        }
+        });
+    });
 }
 
 // With D = dM', kept_h = Π_{i≠h} (1 − w_i e_i):
 //   da_h = Σ_n D w_h,   de_h = −Σ_n D M kept_h w_h,   dw_h[n] += Σ_w D (a_h − M kept_h e_h),   dM = D Π_h (1 − w_h e_h).
 // dmemory holds D and becomes dM.
 template <class T>
-void erase_and_add_backward(const T* before, int word, int slots, int heads, const T* weights, const T* erase,
+void erase_and_add_backward(const T* before, int word, int slots, int head_count, const T* weights, const T* erase,
                             const T* add, long vector_stride, T* dmemory, T* dweights, T* derase, T* dadd,
                             long dvector_stride) {
-    for (int h = 0; h < heads; h++) {
-        const T *rows = weights + (long)h * slots, *e = erase + h * vector_stride, *a = add + h * vector_stride;
-        const bool last = h == heads - 1;  // D is not needed after it
-        in_blocks(word, [&](int first, auto word_count) {
-            constexpr int kWords = decltype(word_count)::value;
-            const T* m = before + (long)first * slots;
-            T *dm = dmemory + (long)first * slots, *dw = dweights + (long)h * slots;
-            Vec<T> total_add[kWords] = {}, total_erase[kWords] = {};
-            for (int j = 0; j < slots; j += kLanes<T>) {
-                const Vec<T> weight = load<T>(rows + j);
-                Vec<T> dweight = load<T>(dw + j);
-                for (int w = 0; w < kWords; w++) {
-                    const T own = e[first + w];
-                    Vec<T> d = load<T>(dm + (long)w * slots + j), kept = load<T>(m + (long)w * slots + j);
-                    Vec<T> passed = d - d * weight * own;
-                    for (int i = 0; i < heads; i++) {
-                        if (i == h) continue;
-                        const Vec<T> erased = load<T>(weights + (long)i * slots + j) * erase[i * vector_stride + first + w];
-                        kept -= kept * erased;
-                        passed -= passed * erased;
+    with_heads(head_count, [&](auto heads) {
+        for (int h = 0; h < heads; h++) {
+            const T *rows = weights + (long)h * slots, *e = erase + h * vector_stride, *a = add + h * vector_stride;
+            const bool last = h == heads - 1;  // D is not needed after it
+            in_blocks(word, [&](int first, auto word_count) {
+                constexpr int kWords = decltype(word_count)::value;
+                const T* m = before + (long)first * slots;
+                T *dm = dmemory + (long)first * slots, *dw = dweights + (long)h * slots;
+                Vec<T> total_add[kWords] = {}, total_erase[kWords] = {};
+                for (int j = 0; j < slots; j += kLanes<T>) {
+                    const Vec<T> weight = load<T>(rows + j);
+                    Vec<T> dweight = load<T>(dw + j);
+                    for (int w = 0; w < kWords; w++) {
+                        const T own = e[first + w];
+                        Vec<T> d = load<T>(dm + (long)w * slots + j), kept = load<T>(m + (long)w * slots + j);
+                        Vec<T> passed = d - d * weight * own;
+                        for (int i = 0; i < heads; i++) {
+                            if (i == h) continue;
+                            const Vec<T> erased =
+                                load<T>(weights + (long)i * slots + j) * erase[i * vector_stride + first + w];
+                            kept -= kept * erased;
+                            passed -= passed * erased;
+                        }
+                        total_add[w] += d * weight;
+                        total_erase[w] -= d * kept * weight;
+                        dweight += d * (a[first + w] - kept * own);
+                        if (last) store<T>(dm + (long)w * slots + j, passed);
                     }
-                    total_add[w] += d * weight;
-                    total_erase[w] -= d * kept * weight;
-                    dweight += d * (a[first + w] - kept * own);
-                    if (last) store<T>(dm + (long)w * slots + j, passed);
+                    store<T>(dw + j, dweight);
                 }
-                store<T>(dw + j, dweight);
-            }
-            for (int w = 0; w < kWords; w++) {
-                dadd[h * dvector_stride + first + w] = sum<T>(total_add[w]);
-                derase[h * dvector_stride + first + w] = sum<T>(total_erase[w]);
-            }
-        });
-    }
+                for (int w = 0; w < kWords; w++) {
+                    dadd[h * dvector_stride + first + w] = sum<T>(total_add[w]);
+                    derase[h * dvector_stride + first + w] = sum<T>(total_erase[w]);
+                }
+            });
+        }
+    });
 }
 
 // ---- look-up by part of the word ------------------------------------------------------------------------------------

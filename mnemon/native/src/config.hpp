@@ -12,8 +12,9 @@ struct Config {
     int32_t steps, batch, input, hidden, preactivations, interface;  // T, B, I, H, P, X
     int32_t slots, word, reads, writes, shift_reach;          // N, W, R, V
     int32_t read_first, links, masked_lookup, erase_freed, sharp_links, strengths;
-    int32_t checkpoint_every, rows_together, threads, keep_records;
-    double clip, decay;
+    int32_t programs, stores, key, squashed_keys, drawn;      // P, S, K of stored programs; no programs: linear
+    int32_t checkpoint_every, threads, keep_records;
+    double clip, decay, temperature;
 };
 
 // What a step does with the memory; the numbers of Access in mnemon/writing.py.
@@ -36,9 +37,12 @@ template <class T> struct Forward {
     const T* from_inputs;      // P × (I + R·W): acts on [x_t, r_{t−1}]
     const T* from_hidden;      // P × H: acts on h_{t−1}; null: nothing does
     const T* bias;             // P, or null
-    const T* interface;        // X × H
-    const T* interface_bias;   // X, or null
+    const T* interface;        // Z × H, where Z = X, or P X + S (K + 1) with stored programs
+    const T* interface_bias;   // Z, or null
     const T* extra;            // more parameters of the controller
+    const T* keys;             // S P K: of the programs, or null
+    const int64_t* ends;       // S: where each store's part of the interface vector ends, or null
+    const T* noise;            // T B S P: added to the programs' logits, or null
     const T* const* state;     // before the first step
     const int64_t* lengths;    // B, or null: all rows are T long
     const uint8_t* schedule;   // T B: an Access for every step and row, or null: all write
@@ -54,8 +58,9 @@ template <class T> struct Backward {
     const T* dfeatures;            // T B (H + R·W)
     const T* const* dfinal_state;  // an entry may be null: no gradient
     T* dpreactivations;            // T B P
-    T* dinterface;                 // T B X
+    T* dinterface;                 // T B Z
     T* dextra;                     // B × extra
+    T* dkeys;                      // B × S P K
     T* const* dstate;
 };
 

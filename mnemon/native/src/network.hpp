@@ -10,42 +10,47 @@
 
 #include "config.hpp"
 #include "controllers.hpp"
+#include "interfaces.hpp"
 #include "parallel.hpp"
 
 namespace mnemon {
 
-constexpr int kMostRows = 64;  // that go together
+// Rows go together, so that each weight is read once for all of them: as many as have contents that stay near, but not
+// fewer than the product of matrices takes at once.
+constexpr int kMostRows = 16, kLeastRows = 4;
+constexpr long kNearBytes = 1 << 20;
 
 template <class T, template <class> class ControllerOf, template <class> class MemoryOf> class Network {
   public:
     explicit Network(const Config& config)
-        : c(config), controller(config, controller_places), memory(config, memory_places), I(c.input),
-          H(c.hidden), P(c.preactivations), X(c.interface), Q(c.reads * c.word), F(H + Q), Xp(padded<T>(X)),
-          Hp(padded<T>(H)), Pp(padded<T>(P)), Fp(padded<T>(F)), wrote(memory_places.take(1)), controller_record(controller_places.used),
-          memory_record(memory_places.used) {}
+        : c(config), controller(config, controller_places), memory(config, memory_places),
+          interface(config, memory_places), I(c.input), H(c.hidden), P(c.preactivations), X(c.interface),
+          Z(interface.raw_size), Q(c.reads * c.word), F(H + Q), Zp(padded<T>(Z)), Hp(padded<T>(H)), Pp(padded<T>(P)),
+          Fp(padded<T>(F)), wrote(memory_places.take(1)), controller_record(controller_places.used),
+          memory_record(memory_places.used), rows_together(rows_to_go_together()) {}
 
     // Numbers in a record of the controller, in a record of the memory, and in the memory's content.
     void sizes(long* to) const { to[0] = controller_record, to[1] = memory_record, to[2] = memory.content_size; }
 
     void forward(const Forward<T>& call) const {
         static thread_local Workspace shared;
-        const Panels<T> inputs(I, P), features(F, P), hidden(H, X);
-        T* room = shared.get<T>(inputs.size() + features.size() + hidden.size() + Pp + Xp);
+        const Panels<T> inputs(I, P), features(F, P), hidden(H, Z);
+        T* room = shared.get<T>(inputs.size() + features.size() + hidden.size() + Pp + Zp);
         auto take = [&](long numbers) { return room += numbers, room - numbers; };
-        T *from_inputs = take(inputs.size()), *from_features = take(features.size()), *interface = take(hidden.size());
-        T *bias = take(Pp), *interface_bias = take(Xp);
+        T *from_inputs = take(inputs.size()), *from_features = take(features.size()), *to_interface = take(hidden.size());
+        T *bias = take(Pp), *interface_bias = take(Zp);
         inputs.pack(from_inputs, [&](int k, int n) { return call.from_inputs[(long)n * (I + Q) + k]; });
         features.pack(from_features, [&](int k, int n) { return from_feature(call, k, n); });
-        hidden.pack(interface, [&](int k, int n) { return call.interface[(long)n * H + k]; });
+        hidden.pack(to_interface, [&](int k, int n) { return call.interface[(long)n * H + k]; });
         copy_or_zero(call.bias, P, bias);
-        copy_or_zero(call.interface_bias, X, interface_bias);
-        const Weights weights{from_inputs, from_features, bias, interface, interface_bias};
+        copy_or_zero(call.interface_bias, Z, interface_bias);
+        const Weights weights{from_inputs, from_features, bias, to_interface, interface_bias};
         in_parallel(tiles(), c.threads, [&](int tile) { forward_tile(call, tile, weights); });
     }
 
     void backward(const Forward<T>& call, const Backward<T>& gradients) const {
         static thread_local Workspace shared;
-        const Panels<T> features(P, F), hidden(X, H);
+        const Panels<T> features(P, F), hidden(Z, H);
         T* to_features = shared.get<T>(features.size() + hidden.size());
         T* to_hidden = to_features + features.size();
         features.pack(to_features, [&](int k, int n) { return from_feature(call, n, k); });
@@ -58,8 +63,10 @@ template <class T, template <class> class ControllerOf, template <class> class M
     Places<T> controller_places, memory_places;
     ControllerOf<T> controller;
     MemoryOf<T> memory;
-    int I, H, P, X, Q, F, Xp, Hp, Pp, Fp;
+    Interface<T> interface;
+    int I, H, P, X, Z, Q, F, Zp, Hp, Pp, Fp;
     long wrote, controller_record, memory_record;
+    int rows_together;
 
     // A call's weights, in panels.
     struct Weights {
@@ -76,7 +83,12 @@ template <class T, template <class> class ControllerOf, template <class> class M
         zero_padding(to, n);
     }
 
-    int tiles() const { return (c.batch + c.rows_together - 1) / c.rows_together; }
+    int rows_to_go_together() const {
+        const long share = (c.batch + c.threads - 1) / c.threads;
+        const long near = kNearBytes / std::max(1L, (long)sizeof(T) * memory.content_size);
+        return (int)std::max(1L, std::min({share, (long)kMostRows, std::max((long)kLeastRows, near)}));
+    }
+    int tiles() const { return (c.batch + rows_together - 1) / rows_together; }
     int length(const Forward<T>& call, long row) const { return call.lengths ? (int)call.lengths[row] : c.steps; }
     Access access(const Forward<T>& call, int step, long row) const {
         return call.schedule ? (Access)call.schedule[(long)step * c.batch + row] : kWrite;
@@ -96,13 +108,17 @@ template <class T, template <class> class ControllerOf, template <class> class M
         return call.features + ((long)step * c.batch + row) * F;
     }
 
+    const T* noise_at(const Forward<T>& call, int step, long row) const {
+        return call.noise ? call.noise + ((long)step * c.batch + row) * interface.S * interface.P : nullptr;
+    }
+
     void forward_tile(const Forward<T>& call, int tile, const Weights& weights) const {
         static thread_local Workspace own;
-        const int first = tile * c.rows_together, rows = std::min(c.rows_together, c.batch - first);
-        T* contents = own.get<T>(rows * (memory.content_size + F + Xp) + memory.scratch_size);
+        const int first = tile * rows_together, rows = std::min(rows_together, c.batch - first);
+        T* contents = own.get<T>(rows * (memory.content_size + F + Zp) + memory.scratch_size);
         T* start = contents + rows * memory.content_size;  // [h, r] before the first step
         T* vectors = start + (long)rows * F;
-        T* scratch = vectors + (long)rows * Xp;
+        T* scratch = vectors + (long)rows * Zp;
         const T* const* memory_state = call.state + controller.kStates;
         int longest = 0, accesses[kMostRows] = {};
         for (int i = 0; i < rows; i++) {
@@ -132,7 +148,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
                 accessed |= access(call, t, first + i) != kHold;
             }
             if (accessed)
-                Panels<T>(H, X).product({after, F, weights.interface_bias, 0, vectors, Xp}, rows, weights.interface);
+                Panels<T>(H, Z).product({after, F, weights.interface_bias, 0, vectors, Zp}, rows, weights.interface);
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
                 if (t >= length(call, row)) continue;
@@ -144,7 +160,8 @@ template <class T, template <class> class ControllerOf, template <class> class M
                     T *now = memory_at(call, accesses[i] + 1, row), *then = memory_at(call, accesses[i], row);
                     if (c.keep_records && accesses[i] % c.checkpoint_every == 0)
                         copy(checkpoint_at(call, accesses[i], row), content, memory.content_size);
-                    copy(now + memory.xi, vectors + (long)i * Xp, Xp);
+                    interface.forward(now, vectors + (long)i * Zp, now + memory.xi, call.keys, call.ends,
+                                      noise_at(call, t, row));
                     now[wrote] = kind == kWrite;
                     memory.forward(now, then, content, features + H, kind == kWrite, scratch);
                     accesses[i]++;
@@ -168,16 +185,18 @@ template <class T, template <class> class ControllerOf, template <class> class M
     void backward_tile(const Forward<T>& call, const Backward<T>& gradients, int tile, const T* to_features,
                        const T* to_hidden) const {
         static thread_local Workspace own;
-        const int first = tile * c.rows_together, rows = std::min(c.rows_together, c.batch - first);
+        const int first = tile * rows_together, rows = std::min(rows_together, c.batch - first);
         const int every = c.checkpoint_every;
         const long content = memory.content_size, carry_size = memory.carry_size + controller.carry_size;
+        const long keys_size = (long)interface.S * interface.P * interface.K;
         const long per_row = carry_size + 2 * Fp + Hp + (every + 1) * content;
-        T* carries = own.get<T>(rows * per_row + memory.scratch_size);
+        T* carries = own.get<T>(rows * per_row + memory.scratch_size + padded<T>(X) + interface.P);
         T* dfeatures = carries + rows * carry_size;  // d[h, r] that came from the step after
         T* dnow = dfeatures + (long)rows * Fp;       // with what came from the output
         T* dhidden = dnow + (long)rows * Fp;
         T* contents = dhidden + (long)rows * Hp;     // before each of a few accesses, and after the last
         T* scratch = contents + rows * (every + 1) * content;
+        T* dxi = scratch + memory.scratch_size;      // of stored programs
         set_zero(carries, rows * (carry_size + 2 * Fp + Hp));
         const T* const* dmemory_final = gradients.dfinal_state + controller.kStates;
 
@@ -191,20 +210,21 @@ template <class T, template <class> class ControllerOf, template <class> class M
             for (int t = 0; t < length(call, row); t++) accesses[i] += access(call, t, row) != kHold;
             played_back[i] = -1;
             if (controller.extra_size) set_zero(gradients.dextra + row * controller.extra_size, controller.extra_size);
+            set_zero(gradients.dkeys + row * keys_size, keys_size);
         }
         for (int t = longest; t < c.steps; t++) {
             set_zero(gradients.dpreactivations + ((long)t * c.batch + first) * P, (long)rows * P);
-            set_zero(gradients.dinterface + ((long)t * c.batch + first) * X, (long)rows * X);
+            set_zero(gradients.dinterface + ((long)t * c.batch + first) * Z, (long)rows * Z);
         }
         for (int t = longest - 1; t >= 0; t--) {
-            T* dvectors = gradients.dinterface + ((long)t * c.batch + first) * X;
+            T* dvectors = gradients.dinterface + ((long)t * c.batch + first) * Z;
             T* dpre = gradients.dpreactivations + ((long)t * c.batch + first) * P;
             bool accessed = false;
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
-                T *d = dnow + (long)i * Fp, *dh = dhidden + (long)i * Hp, *dvector = dvectors + (long)i * X;
+                T *d = dnow + (long)i * Fp, *dh = dhidden + (long)i * Hp, *dvector = dvectors + (long)i * Z;
                 if (t >= length(call, row)) {
-                    set_zero(d, Fp), set_zero(dh, Hp), set_zero(dvector, X);
+                    set_zero(d, Fp), set_zero(dh, Hp), set_zero(dvector, Z);
                     continue;
                 }
                 const T* from_output = gradients.dfeatures + ((long)t * c.batch + row) * F;
@@ -215,7 +235,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
                 set_zero(d, H);
                 const Access kind = access(call, t, row);
                 if (kind == kHold) {  // what was read stays, and so does its gradient
-                    set_zero(dvector, X);
+                    set_zero(dvector, Z);
                     continue;
                 }
                 const int number = --accesses[i];
@@ -225,13 +245,17 @@ template <class T, template <class> class ControllerOf, template <class> class M
                     play_back(call, row, played_back[i] * every, number, chunk);
                 }
                 const T* before = chunk + number % every * content;
-                memory.backward(memory_at(call, number + 1, row), memory_at(call, number, row), before,
-                                before + content, d + H, carries + i * carry_size, dvector, kind == kWrite, scratch);
+                const T* now = memory_at(call, number + 1, row);
+                memory.backward(now, memory_at(call, number, row), before, before + content, d + H,
+                                carries + i * carry_size, interface.P ? dxi : dvector, kind == kWrite, scratch);
+                if (interface.P)
+                    interface.backward(now, dxi, call.keys, call.ends, gradients.dkeys + row * keys_size, dvector,
+                                       dxi + padded<T>(X));
                 set_zero(d + H, Q);
                 accessed = true;
             }
             if (accessed)  // dh += Wᵀ dξ
-                Panels<T>(X, H).product({dvectors, X, dhidden, Hp, dhidden, Hp}, rows, to_hidden);
+                Panels<T>(Z, H).product({dvectors, Z, dhidden, Hp, dhidden, Hp}, rows, to_hidden);
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
                 T* da = dpre + (long)i * P;
