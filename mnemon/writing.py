@@ -66,9 +66,9 @@ class Writing(nn.Module, ABC, Generic[State]):
     def plan(self, state: State, steps: int) -> UInt8[Tensor, "T B"] | Access:
         """What the coming steps do, by row; or one Access if all do the same."""
 
-    def recalls(self, state: State, steps: int) -> list[int]:  # noqa: ARG002 (most policies never do)
-        """Before which of the coming steps :meth:`recall` may change the controller's output."""
-        return []
+    def recalls(self, state: State, steps: int) -> Bool[Tensor, "T B"] | None:  # noqa: ARG002 (most policies never do)
+        """Before which of the coming steps :meth:`recall` changes the controller's output; None: before none."""
+        return None
 
     def recall(self, state: State, hidden: Float[Tensor, "B H"], reads: Float[Tensor, "B Q"]) -> Float[Tensor, "B H"]:  # noqa: ARG002
         """What the controller goes on from in place of h_{t−1}."""
@@ -255,9 +255,13 @@ class CachedUniformWriting(Scheduled[Cache]):
         """The next part of the pattern."""
         return self.access(state.taken, steps)
 
-    def recalls(self, state: Cache, steps: int) -> list[int]:
+    def recalls(self, state: Cache, steps: int) -> Bool[Tensor, "T B"]:
         """At the writes of the encoded sequence."""
-        return self._encoded_writes(state.taken, steps).any(1).nonzero().flatten().tolist()
+        writes = self.writes(state.taken, steps)
+        if self.repeats:
+            return writes
+        number = state.taken + torch.arange(steps, device=state.taken.device).unsqueeze(1)
+        return writes & (number < self.pattern.shape[0])
 
     def recall(self, state: Cache, hidden: Float[Tensor, "B H"], reads: Float[Tensor, "B Q"]) -> Float[Tensor, "B H"]:
         """a_t for the rows that write, with h_{t−1} among the cached."""
@@ -265,7 +269,7 @@ class CachedUniformWriting(Scheduled[Cache]):
         query = torch.cat([hidden, reads], dim=1) @ self.query.T  # B K
         scores = torch.tanh(query.unsqueeze(1) + cached @ self.key.T) @ self.score  # B L
         chosen = torch.softmax(scores, dim=1).unsqueeze(1) @ cached  # B 1 H
-        return torch.where(self._encoded_writes(state.taken, 1).T, chosen.squeeze(1), hidden)
+        return torch.where(self.recalls(state, 1).T, chosen.squeeze(1), hidden)
 
     def advance(
         self,
@@ -282,13 +286,6 @@ class CachedUniformWriting(Scheduled[Cache]):
         index = steps.unsqueeze(1) + torch.arange(self.interval, device=steps.device)
         rows = torch.arange(batch, device=steps.device).unsqueeze(1)
         return Cache(state.taken + steps, known[rows, index])
-
-    def _encoded_writes(self, taken: Int[Tensor, "B"], steps: int) -> Bool[Tensor, "T B"]:
-        writes = self.writes(taken, steps)
-        if self.repeats:
-            return writes
-        number = taken + torch.arange(steps, device=taken.device).unsqueeze(1)
-        return writes & (number < self.pattern.shape[0])
 
 
 def uniform_pattern(

@@ -3,14 +3,13 @@
 Letters: ``T`` time, ``B`` batch, ``I`` input, ``F`` features.
 """
 
-import itertools
 import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -26,7 +25,7 @@ from mnemon.controllers import (
 from mnemon.interface import LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, Memory, NoMemory, NTMMemory
 from mnemon.native.library import LIBRARY, SUFFIX
-from mnemon.native.operator import cell_numbers, run_sequence, run_step
+from mnemon.native.operator import RECALL, cell_numbers, run_sequence, run_step
 from mnemon.programs import StoredProgramInterface
 from mnemon.writing import (
     Access,
@@ -35,6 +34,7 @@ from mnemon.writing import (
     RegularWriting,
     UniformWriting,
     WriteProtected,
+    Writing,
 )
 
 
@@ -158,6 +158,7 @@ INTERFACES: dict[type[Any], Callable[[Any], InterfaceWeights]] = {
 WRITINGS = (RegularWriting, WriteProtected, UniformWriting, RandomWriting, CachedUniformWriting)
 
 MOST_HEADS = 64  # of one kind: room for their strengths in ntm.hpp
+MOST_CACHED = 1024  # outputs: room for their addresses in network.hpp
 
 
 def notice_if_not_built() -> None:
@@ -183,6 +184,7 @@ def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
         "no kernel for programs in the state network": cell.controller.programs is not None,
         f"no kernel for {type(cell.interface).__name__}": type(cell.interface) not in INTERFACES,
         f"no kernel for {type(cell.writing).__name__}": type(cell.writing) not in WRITINGS,
+        f"the kernels recall at most {MOST_CACHED} outputs": _recalling(cell.writing).get("cached", 0) > MOST_CACHED,
     }
     step = why_no_step(cell, inputs)
     return step or next((reason for reason, holds in reasons.items() if holds), None)
@@ -215,27 +217,39 @@ def _sizes(memory: Memory[Any, Any]) -> dict[str, Any]:
 def run(
     cell: MemoryCell, inputs: Float[Tensor, "T B I"], state: CellState, lengths: Int[Tensor, "rows"] | None
 ) -> tuple[Float[Tensor, "T B F"], CellState]:
-    """The features of every step, and the final state.
-
-    One call of the kernel; or, where the writing policy changes what the controller goes on from, one between any two
-    of these changes.
-    """
-    steps, hidden_size = inputs.shape[0], cell.controller.hidden_size
+    """The features of every step, and the final state."""
+    steps, batch, _ = inputs.shape
     kernel = _kernel(cell)
-    features = []
-    breaks = [0, *(step for step in cell.writing.recalls(state.writing, steps) if step), steps]
-    for start, stop in itertools.pairwise(breaks):
-        left = None if lengths is None else (lengths.to(torch.int64) - start).clamp(0, stop - start)
-        before = state.controller.hidden
-        if stop > start:
-            recalled = cell.writing.recall(state.writing, before, state.memory.reads.flatten(1))
-            if left is not None:
-                recalled = torch.where((left > 0).unsqueeze(1), recalled, before)
-            state = state._replace(controller=state.controller._replace(hidden=recalled))
-        outputs, state = _segment(kernel, cell, inputs[start:stop], state, left)
-        state = state._replace(writing=cell.writing.advance(state.writing, before, outputs[..., :hidden_size], left))
-        features.append(outputs)
-    return features[0] if len(features) == 1 else torch.cat(features), state
+    attention, cache = None, None
+    if isinstance(cell.writing, CachedUniformWriting):
+        attention = torch.cat([part.flatten() for part in (cell.writing.query, cell.writing.key, cell.writing.score)])
+        cache = state.writing.hidden
+    lengths = None if lengths is None else lengths.to(torch.int64)
+    others = (kernel.ends, cell.interface.draw_noise(steps, batch), lengths, _schedule(cell, state, steps, batch))
+    weights, parts = (inputs, *kernel.weights, attention, cache), [*state.controller, *state.memory]
+    features, final = run_sequence(weights, parts, others, kernel.name, kernel.numbers)
+    split = len(state.controller)
+    hidden, outputs = state.controller.hidden, features[..., : cell.controller.hidden_size]
+    return features, CellState(
+        type(state.controller)(*final[:split]),
+        type(state.memory)(*final[split:]),
+        cell.writing.advance(state.writing, hidden, outputs, lengths),
+    )
+
+
+def _schedule(cell: MemoryCell, state: CellState, steps: int, batch: int) -> UInt8[Tensor, "T B"] | None:
+    """What each step does, by row; None where all write."""
+    plan = cell.writing.plan(state.writing, steps)
+    if isinstance(plan, Access):
+        return None if plan is Access.WRITE else torch.full((steps, batch), int(plan), dtype=torch.uint8)
+    recalls = cell.writing.recalls(state.writing, steps)
+    return (plan if recalls is None else plan + RECALL * recalls).to(torch.uint8).contiguous()
+
+
+def _recalling(writing: Writing[Any]) -> dict[str, Any]:
+    if not isinstance(writing, CachedUniformWriting):
+        return {}
+    return {"cached": writing.interval, "attention": writing.attention_size}
 
 
 class _Kernel(NamedTuple):
@@ -259,24 +273,15 @@ def _kernel(cell: MemoryCell) -> _Kernel:
         **_sizes(memory),
         **options(memory),
         **interface.options,
+        **_recalling(cell.writing),
     }
-    both = (weights.inputs, weights.hidden, weights.bias, interface.weight, interface.bias, weights.extra, interface.keys)
+    both = (
+        weights.inputs,
+        weights.hidden,
+        weights.bias,
+        interface.weight,
+        interface.bias,
+        weights.extra,
+        interface.keys,
+    )
     return _Kernel(f"{controller_name}_{memory_name}", cell_numbers(sizes), both, interface.ends)
-
-
-def _segment(
-    kernel: _Kernel, cell: MemoryCell, inputs: Tensor, state: CellState, lengths: Tensor | None
-) -> tuple[Float[Tensor, "T B F"], CellState]:
-    """Some steps in one call."""
-    steps, batch, _ = inputs.shape
-    plan = cell.writing.plan(state.writing, steps)
-    if isinstance(plan, Access):
-        schedule = None if plan is Access.WRITE else torch.full((steps, batch), int(plan), dtype=torch.uint8)
-    else:
-        schedule = plan.contiguous()
-    parts, weights = [*state.controller, *state.memory], (inputs, *kernel.weights)
-    others = (kernel.ends, cell.interface.draw_noise(steps, batch), lengths, schedule)
-    features, final = run_sequence(weights, parts, others, kernel.name, kernel.numbers)
-    split = len(state.controller)
-    controller, memory = type(state.controller)(*final[:split]), type(state.memory)(*final[split:])
-    return features, CellState(controller, memory, state.writing)

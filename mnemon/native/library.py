@@ -24,6 +24,7 @@ class Config(ctypes.Structure):
                 *("slots", "word", "reads", "writes", "shift_reach"),
                 *("read_first", "links", "masked_lookup", "erase_freed", "sharp_links", "strengths"),
                 *("programs", "stores", "key", "squashed_keys", "drawn"),
+                *("cached", "attention"),
                 *("checkpoint_every", "threads", "keep_records"),
             )
         ),
@@ -40,16 +41,19 @@ class ForwardCall(ctypes.Structure):
 
     _fields_ = [
         *_pointers("inputs", "from_inputs", "from_hidden", "bias", "interface", "interface_bias", "extra"),
-        *_pointers("keys", "ends", "noise"),
+        *_pointers("keys", "attention", "cache", "ends", "noise"),
         *_pointers("state", "lengths", "schedule"),
-        *_pointers("features", "final_state", "records", "memory_records", "checkpoints"),
+        *_pointers("features", "final_state", "records", "memory_records", "checkpoints", "recalled"),
     ]
 
 
 class BackwardCall(ctypes.Structure):
     """The tensors of a backward call: Backward in src/config.hpp."""
 
-    _fields_ = _pointers("dfeatures", "dfinal_state", "dpreactivations", "dinterface", "dextra", "dkeys", "dstate")
+    _fields_ = [
+        *_pointers("dfeatures", "dfinal_state", "dpreactivations", "dinterface"),
+        *_pointers("dextra", "dkeys", "dattention", "dcache", "dstate"),
+    ]
 
 
 class StepCall(ctypes.Structure):

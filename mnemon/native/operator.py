@@ -25,9 +25,10 @@ from mnemon.native.library import (
 )
 
 CHECKPOINT_EVERY = 8  # steps between two kept contents of the memory
-WEIGHTS = 8  # tensors of a call that gradients are asked for: the inputs, and the weights up to the keys
+WEIGHTS = 10  # tensors of a call that gradients are asked for, but for the state: the inputs, and on to the cache
 PLAIN = 7  # what no gradient is asked for: ends, noise, lengths, schedule, kernel, numbers, keep
-WORKSPACES = 3  # records of the controller, records of the memory, contents of the memory
+WORKSPACES = 4  # records of the controller, records of the memory, contents of the memory, recalled outputs
+RECALL = 4  # added to the Access of a step before which the last outputs are recalled; kRecall in src/config.hpp
 
 _CELL_FIELDS = [field[0] for field in Config._fields_ if field[0] not in ("steps", "batch", "threads", "keep_records")]
 
@@ -51,8 +52,10 @@ def _sizes(kernel: str, dtype: torch.dtype, numbers: tuple[float, ...]) -> tuple
     return workspace_sizes(kernel, dtype, _config(numbers, 1, 1, keep=True))
 
 
-def _allocate(inputs: Tensor, state: list[Tensor], kernel: str, numbers: list[float], keep: bool) -> list[Tensor]:
-    """Room for the features, the final state, the records of controller and memory, and the contents kept."""
+def _allocate(
+    inputs: Tensor, cache: Tensor | None, state: list[Tensor], kernel: str, numbers: list[float], keep: bool
+) -> list[Tensor]:
+    """Room for the features, the final state, the records of controller and memory, and what else is kept."""
     steps, batch, _ = inputs.shape
     controller, memory, content = _sizes(kernel, inputs.dtype, tuple(numbers))
     chunks = (steps + CHECKPOINT_EVERY - 1) // CHECKPOINT_EVERY if keep else 0
@@ -61,6 +64,7 @@ def _allocate(inputs: Tensor, state: list[Tensor], kernel: str, numbers: list[fl
         inputs.new_empty(steps, batch, state[0].shape[1] + state[-1][0].numel()),
         *(torch.empty_like(part, memory_format=torch.contiguous_format) for part in state),
         *(pool.take(numbers * batch, inputs) for numbers in (records * controller, records * memory, chunks * content)),
+        inputs.new_empty(steps if keep and cache is not None else 0, batch, state[0].shape[1]),
     ]
 
 
@@ -73,6 +77,8 @@ def _run(
     interface_bias: Tensor | None,
     extra: Tensor | None,
     keys: Tensor | None,
+    attention: Tensor | None,
+    cache: Tensor | None,
     state: list[Tensor],
     ends: Tensor | None,
     noise: Tensor | None,
@@ -84,9 +90,11 @@ def _run(
 ) -> list[Tensor]:
     """Run a cell over a sequence: the features, the final state, and the workspaces that backward needs."""
     steps, batch, _ = inputs.shape
-    outputs = _allocate(inputs, state, kernel, numbers, keep)
+    outputs = _allocate(inputs, cache, state, kernel, numbers, keep)
     features, *final = outputs[:-WORKSPACES]
-    weights = _contiguous(inputs, from_inputs, from_hidden, bias, interface, interface_bias, extra, keys)
+    weights = _contiguous(
+        inputs, from_inputs, from_hidden, bias, interface, interface_bias, extra, keys, attention, cache
+    )
     state = _contiguous(*state)
     forward = ForwardCall(
         *map(pointer, weights),
@@ -108,19 +116,21 @@ sequence = torch.library.custom_op("mnemon::sequence", _run, mutates_args=())
 
 @sequence.register_fake
 def _(inputs: Tensor, *rest: Any) -> list[Tensor]:
-    *_, state, _, _, _, _, kernel, numbers, keep = rest
-    return _allocate(inputs, state, kernel, numbers, keep)
+    *_, cache, state, _, _, _, _, kernel, numbers, keep = rest
+    return _allocate(inputs, cache, state, kernel, numbers, keep)
 
 
 def _allocate_gradients(
-    inputs: Tensor, from_inputs: Tensor, interface: Tensor, extra: Tensor | None, keys: Tensor | None, state: list[Tensor]
+    inputs: Tensor, from_inputs: Tensor, interface: Tensor, by_row: Sequence[Tensor | None], state: list[Tensor]
 ) -> list[Tensor]:
-    """Room for the gradients of preactivations and interface, of extra parameters and keys (by row), of the state."""
+    """Room for the gradients of preactivations and interface, of more parameters by row, of the cache, of the state."""
     steps, batch, _ = inputs.shape
+    *parameters, cache = by_row
     return [
         inputs.new_empty(steps, batch, from_inputs.shape[0]),
         inputs.new_empty(steps, batch, interface.shape[0]),
-        *(inputs.new_empty(batch, 0 if part is None else part.numel()) for part in (extra, keys)),
+        *(inputs.new_empty(batch, 0 if part is None else part.numel()) for part in parameters),
+        *(inputs.new_empty(0) if part is None else torch.empty_like(part) for part in [cache]),
         *(torch.empty_like(part, memory_format=torch.contiguous_format) for part in state),
     ]
 
@@ -136,6 +146,8 @@ def _run_backward(
     interface_bias: Tensor | None,
     extra: Tensor | None,
     keys: Tensor | None,
+    attention: Tensor | None,
+    cache: Tensor | None,
     state: list[Tensor],
     ends: Tensor | None,
     noise: Tensor | None,
@@ -146,10 +158,12 @@ def _run_backward(
     kernel: str,
     numbers: list[float],
 ) -> list[Tensor]:
-    """Gradients of the preactivations, the interface, the extra parameters and the keys (by row), and the state."""
+    """Gradients of preactivations and interface, of extra parameters, keys and attention by row, of cache and state."""
     steps, batch, _ = inputs.shape
-    gradients = _allocate_gradients(inputs, from_inputs, interface, extra, keys, state)
-    weights = _contiguous(inputs, from_inputs, from_hidden, bias, interface, interface_bias, extra, keys)
+    gradients = _allocate_gradients(inputs, from_inputs, interface, (extra, keys, attention, cache), state)
+    weights = _contiguous(
+        inputs, from_inputs, from_hidden, bias, interface, interface_bias, extra, keys, attention, cache
+    )
     state = _contiguous(*state)
     (dfeatures,), dfinal = _contiguous(dfeatures), _contiguous(*dfinal)
     forward = ForwardCall(
@@ -163,7 +177,7 @@ def _run_backward(
         None,
         *map(pointer, workspaces),
     )
-    backward = BackwardCall(pointer(dfeatures), pointers(dfinal), *map(pointer, gradients[:4]), pointers(gradients[4:]))
+    backward = BackwardCall(pointer(dfeatures), pointers(dfinal), *map(pointer, gradients[:6]), pointers(gradients[6:]))
     call(kernel, "backward", inputs.dtype, _config(numbers, steps, batch, keep=True), forward, backward)
     return gradients
 
@@ -173,8 +187,8 @@ sequence_backward = torch.library.custom_op("mnemon::sequence_backward", _run_ba
 
 @sequence_backward.register_fake
 def _(dfeatures: Tensor, dfinal: list[Tensor], inputs: Tensor, from_inputs: Tensor, *rest: Any) -> list[Tensor]:
-    _, _, interface, _, extra, keys, state, *_ = rest
-    return _allocate_gradients(inputs, from_inputs, interface, extra, keys, state)
+    _, _, interface, _, *by_row, state = rest[:9]
+    return _allocate_gradients(inputs, from_inputs, interface, by_row, state)
 
 
 def _contiguous(*tensors: Any) -> list[Any]:
@@ -190,19 +204,22 @@ def _keep_for_backward(ctx: Any, inputs: tuple[Any, ...], output: Sequence[Tenso
 
 def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
     saved = ctx.saved_tensors
-    weights, features, *rest = saved[:WEIGHTS], *saved[WEIGHTS:]
+    weights, (features, *rest) = saved[:WEIGHTS], saved[WEIGHTS:]
     workspaces, (ends, noise, lengths, schedule, *state) = rest[:WORKSPACES], rest[WORKSPACES:]
-    inputs, from_inputs, from_hidden, bias, _, interface_bias, extra, keys = weights
+    inputs, from_inputs, from_hidden, bias, _, interface_bias, *by_row, cache = weights
     none = inputs.new_empty(0)  # its address is null, which the kernel takes for zeros
     dfeatures = torch.zeros_like(features) if gradients[0] is None else gradients[0]
     dfinal = [none if part is None else part for part in gradients[1 : 1 + ctx.states]]
     differentiate: Any = sequence_backward if _traced() or torch.is_grad_enabled() else _run_backward
     called = (state, ends, noise, lengths, schedule, features, workspaces, ctx.kernel, ctx.numbers)
-    dpre, dvector, dextra, dkeys, *dstate = differentiate(dfeatures, dfinal, *weights, *called)
+    dpre, dvector, dextra, dkeys, dattention, dcache, *dstate = differentiate(dfeatures, dfinal, *weights, *called)
     # What the steps share, their weights, is two products over all of them. The first has [x_t, h_{t−1}, r_{t−1}, 1].
     hidden, reads = state[0], state[-1].flatten(1)
     channels, size = inputs.shape[2], hidden.shape[1]
     before = torch.cat([torch.cat([hidden, reads], dim=1).unsqueeze(0), features[:-1]])
+    if cache is not None:
+        recalls = (schedule & RECALL).bool().unsqueeze(2)
+        before[..., :size] = torch.where(recalls, workspaces[-1], before[..., :size])
     seen = torch.cat([inputs, before, inputs.new_ones(1).expand(*inputs.shape[:2], 1)], dim=2)
     at_x, at_h, at_r, at_one = (dpre.flatten(0, 1).T @ seen.flatten(0, 1)).split_with_sizes(
         [channels, size, reads.shape[1], 1], dim=1
@@ -214,8 +231,11 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
         None if bias is None else at_one.squeeze(1),
         dvector.flatten(0, 1).T @ features.flatten(0, 1)[:, :size],
         None if interface_bias is None else dvector.sum((0, 1)),
-        None if extra is None else dextra.sum(0).view_as(extra),
-        None if keys is None else dkeys.sum(0).view_as(keys),
+        *(
+            None if part is None else gradient.sum(0).view_as(part)
+            for part, gradient in zip(by_row, (dextra, dkeys, dattention), strict=True)
+        ),
+        None if cache is None else dcache,
         dstate,
         *(None,) * 7,
     )
@@ -267,9 +287,9 @@ def run_sequence(
     kernel: str,
     numbers: list[float],
 ) -> tuple[Tensor, list[Tensor]]:
-    """The features and the final state; ``weights`` begin with the inputs, ``others`` are ends, noise, lengths, schedule.
+    """The features and the final state.
 
-    Both in the order of :func:`_run`.
+    ``weights`` begin with the inputs, ``others`` are ends, noise, lengths and schedule, as in :func:`_run`.
     """
     learning = (part for part in (*weights, *state) if part is not None)
     keep = torch.is_grad_enabled() and any(part.requires_grad for part in learning)

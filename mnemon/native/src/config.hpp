@@ -13,12 +13,15 @@ struct Config {
     int32_t slots, word, reads, writes, shift_reach;          // N, W, R, V
     int32_t read_first, links, masked_lookup, erase_freed, sharp_links, strengths;
     int32_t programs, stores, key, squashed_keys, drawn;      // P, S, K of stored programs; no programs: linear
+    int32_t cached, attention;                                // outputs that are recalled, and K of what chooses them
     int32_t checkpoint_every, threads, keep_records;
     double clip, decay, temperature;
 };
 
-// What a step does with the memory; the numbers of Access in mnemon/writing.py.
+// What a step does with the memory; the numbers of Access in mnemon/writing.py. In a schedule, kRecall is added to it
+// where the last outputs are recalled before the step.
 enum Access : uint8_t { kHold = 0, kRead = 1, kWrite = 2 };
+constexpr uint8_t kRecall = 4;
 
 // Hands out places in a record: every field starts at a whole vector.
 template <class T> struct Places {
@@ -41,6 +44,8 @@ template <class T> struct Forward {
     const T* interface_bias;   // Z, or null
     const T* extra;            // more parameters of the controller
     const T* keys;             // S P K: of the programs, or null
+    const T* attention;        // weights that choose what is recalled, or null
+    const T* cache;            // B L H: the outputs before h_0, the last one last, or null
     const int64_t* ends;       // S: where each store's part of the interface vector ends, or null
     const T* noise;            // T B S P: added to the programs' logits, or null
     const T* const* state;     // before the first step
@@ -51,6 +56,7 @@ template <class T> struct Forward {
     T* records;                // (T + 1) B × a controller's record; 2 B of them when nothing is kept
     T* memory_records;         // likewise
     T* checkpoints;            // ⌈T / every⌉ B × content
+    T* recalled;               // T B H: what the steps that recall went on from, or null
 };
 
 // The tensors of a backward call, beside those of the forward one.
@@ -61,6 +67,8 @@ template <class T> struct Backward {
     T* dinterface;                 // T B Z
     T* dextra;                     // B × extra
     T* dkeys;                      // B × S P K
+    T* dattention;                 // B × its weights
+    T* dcache;                     // B L H
     T* const* dstate;
 };
 

@@ -12,6 +12,7 @@
 #include "controllers.hpp"
 #include "interfaces.hpp"
 #include "parallel.hpp"
+#include "recall.hpp"
 
 namespace mnemon {
 
@@ -20,11 +21,13 @@ namespace mnemon {
 constexpr int kMostRows = 16, kLeastRows = 4;
 constexpr long kNearBytes = 1 << 20;
 
+constexpr int kMostRecalled = 1024;  // outputs; as MOST_CACHED in mnemon/native/engine.py
+
 template <class T, template <class> class ControllerOf, template <class> class MemoryOf> class Network {
   public:
     explicit Network(const Config& config)
         : c(config), controller(config, controller_places), memory(config, memory_places),
-          interface(config, memory_places), I(c.input), H(c.hidden), P(c.preactivations), X(c.interface),
+          interface(config, memory_places), recall(config), I(c.input), H(c.hidden), P(c.preactivations), X(c.interface),
           Z(interface.raw_size), Q(c.reads * c.word), F(H + Q), Zp(padded<T>(Z)), Hp(padded<T>(H)), Pp(padded<T>(P)),
           Fp(padded<T>(F)), wrote(memory_places.take(1)), controller_record(controller_places.used),
           memory_record(memory_places.used), rows_together(rows_to_go_together()) {}
@@ -64,6 +67,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
     ControllerOf<T> controller;
     MemoryOf<T> memory;
     Interface<T> interface;
+    Recall<T> recall;
     int I, H, P, X, Z, Q, F, Zp, Hp, Pp, Fp;
     long wrote, controller_record, memory_record;
     int rows_together;
@@ -91,7 +95,10 @@ template <class T, template <class> class ControllerOf, template <class> class M
     int tiles() const { return (c.batch + rows_together - 1) / rows_together; }
     int length(const Forward<T>& call, long row) const { return call.lengths ? (int)call.lengths[row] : c.steps; }
     Access access(const Forward<T>& call, int step, long row) const {
-        return call.schedule ? (Access)call.schedule[(long)step * c.batch + row] : kWrite;
+        return call.schedule ? (Access)(call.schedule[(long)step * c.batch + row] & ~kRecall) : kWrite;
+    }
+    bool recalls(const Forward<T>& call, int step, long row) const {
+        return recall.L && call.schedule[(long)step * c.batch + row] & kRecall && step < length(call, row);
     }
 
     // Records are numbered from 0, the state before the first step; when none is kept, two take turns.
@@ -108,6 +115,15 @@ template <class T, template <class> class ControllerOf, template <class> class M
         return call.features + ((long)step * c.batch + row) * F;
     }
 
+    // The controller's output after a step; before the first, what it started from and what was cached.
+    const T* output_at(const Forward<T>& call, int step, long row) const {
+        if (step >= 0) return features_at(call, step, row);
+        if (step == -1) return call.state[0] + row * H;
+        return call.cache + (row * recall.L + recall.L + 1 + step) * H;
+    }
+    T* recalled_at(const Forward<T>& call, int step, long row) const {
+        return call.recalled + ((long)step * c.batch + row) * H;
+    }
     const T* noise_at(const Forward<T>& call, int step, long row) const {
         return call.noise ? call.noise + ((long)step * c.batch + row) * interface.S * interface.P : nullptr;
     }
@@ -115,9 +131,11 @@ template <class T, template <class> class ControllerOf, template <class> class M
     void forward_tile(const Forward<T>& call, int tile, const Weights& weights) const {
         static thread_local Workspace own;
         const int first = tile * rows_together, rows = std::min(rows_together, c.batch - first);
-        T* contents = own.get<T>(rows * (memory.content_size + F + Zp) + memory.scratch_size);
+        T* contents = own.get<T>(rows * (memory.content_size + 2 * F + Zp) +
+                                 std::max(memory.scratch_size, recall.scratch_size));
         T* start = contents + rows * memory.content_size;  // [h, r] before the first step
-        T* vectors = start + (long)rows * F;
+        T* recalling = start + (long)rows * F;             // [h, r] before a step that recalls
+        T* vectors = recalling + (long)rows * F;
         T* scratch = vectors + (long)rows * Zp;
         const T* const* memory_state = call.state + controller.kStates;
         int longest = 0, accesses[kMostRows] = {};
@@ -132,6 +150,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
         }
         for (int t = 0; t < longest; t++) {
             const T* before = t ? features_at(call, t - 1, first) : start;  // [h, r], rows F apart
+            before = with_recalled(call, t, first, rows, before, recalling, scratch);
             T* after = features_at(call, t, first);
             T* records = controller_at(call, t + 1, first);
             const T* records_before = controller_at(call, t, first);
@@ -171,6 +190,23 @@ template <class T, template <class> class ControllerOf, template <class> class M
         }
     }
 
+    // [h, r] of all rows before a step, with h replaced in the rows that recall.
+    const T* with_recalled(const Forward<T>& call, int t, int first, int rows, const T* before, T* recalling,
+                           T* scratch) const {
+        bool any = false;
+        for (int i = 0; i < rows; i++) {
+            if (!recalls(call, t, first + i)) continue;
+            if (!any) copy(recalling, before, (long)rows * F);
+            any = true;
+            T* features = recalling + (long)i * F;
+            const T* outputs[kMostRecalled];
+            for (int j = 0; j < recall.L; j++) outputs[j] = output_at(call, t - recall.L + j, first + i);
+            recall.forward(outputs, features + H, call.attention, features, scratch);
+            if (c.keep_records) copy(recalled_at(call, t, first + i), features, H);
+        }
+        return any ? recalling : before;
+    }
+
     // A row's final state; what lies past its end is zero.
     void finish(const Forward<T>& call, long row, int accesses, const T* features, const T* content) const {
         const int end = length(call, row);
@@ -189,15 +225,18 @@ template <class T, template <class> class ControllerOf, template <class> class M
         const int every = c.checkpoint_every;
         const long content = memory.content_size, carry_size = memory.carry_size + controller.carry_size;
         const long keys_size = (long)interface.S * interface.P * interface.K;
-        const long per_row = carry_size + 2 * Fp + Hp + (every + 1) * content;
-        T* carries = own.get<T>(rows * per_row + memory.scratch_size + padded<T>(X) + interface.P);
+        const long past = (long)(recall.L ? recall.L + 1 : 0) * H;
+        const long per_row = carry_size + 2 * Fp + Hp + past + (every + 1) * content;
+        T* carries = own.get<T>(rows * per_row + std::max(memory.scratch_size, recall.scratch_size + H) +
+                                padded<T>(X) + interface.P);
         T* dfeatures = carries + rows * carry_size;  // d[h, r] that came from the step after
         T* dnow = dfeatures + (long)rows * Fp;       // with what came from the output
         T* dhidden = dnow + (long)rows * Fp;
-        T* contents = dhidden + (long)rows * Hp;     // before each of a few accesses, and after the last
+        T* dpast = dhidden + (long)rows * Hp;        // of outputs that were recalled, by step modulo L; of h_0 the last
+        T* dxi = dpast + rows * past;                // of stored programs
+        T* contents = dxi + padded<T>(X) + interface.P;  // before each of a few accesses, and after the last
         T* scratch = contents + rows * (every + 1) * content;
-        T* dxi = scratch + memory.scratch_size;      // of stored programs
-        set_zero(carries, rows * (carry_size + 2 * Fp + Hp));
+        set_zero(carries, rows * (carry_size + 2 * Fp + Hp + past));
         const T* const* dmemory_final = gradients.dfinal_state + controller.kStates;
 
         int longest = 0, accesses[kMostRows] = {}, played_back[kMostRows];
@@ -211,6 +250,8 @@ template <class T, template <class> class ControllerOf, template <class> class M
             played_back[i] = -1;
             if (controller.extra_size) set_zero(gradients.dextra + row * controller.extra_size, controller.extra_size);
             set_zero(gradients.dkeys + row * keys_size, keys_size);
+            set_zero(gradients.dattention + row * recall.weights_size, recall.weights_size);
+            set_zero(gradients.dcache + row * recall.L * H, (long)recall.L * H);
         }
         for (int t = longest; t < c.steps; t++) {
             set_zero(gradients.dpreactivations + ((long)t * c.batch + first) * P, (long)rows * P);
@@ -232,6 +273,11 @@ template <class T, template <class> class ControllerOf, template <class> class M
                 if (t == length(call, row) - 1) from_final_state(gradients, row, from_after);
                 for (int k = 0; k < F; k++) d[k] = from_output[k] + from_after[k];
                 copy(dh, d, H);
+                if (recall.L) {
+                    T* recalled = dpast + i * past + (long)(t % recall.L) * H;
+                    for (int k = 0; k < H; k++) dh[k] += recalled[k];
+                    set_zero(recalled, H);
+                }
                 set_zero(d, H);
                 const Access kind = access(call, t, row);
                 if (kind == kHold) {  // what was read stays, and so does its gradient
@@ -263,23 +309,50 @@ template <class T, template <class> class ControllerOf, template <class> class M
                     set_zero(da, P);
                     continue;
                 }
-                const T* hidden_before = t ? features_at(call, t - 1, row) : call.state[0] + row * H;
+                const T* hidden_before =
+                    recalls(call, t, row) ? recalled_at(call, t, row) : output_at(call, t - 1, row);
                 controller.backward(controller_at(call, t + 1, row), controller_at(call, t, row), hidden_before,
                                     dhidden + (long)i * Hp, carries + i * carry_size + memory.carry_size, da,
                                     dnow + (long)i * Fp, call.extra, gradients.dextra + row * controller.extra_size);
             }
             Panels<T>(P, F).product({dpre, P, dnow, Fp, dfeatures, Fp}, rows, to_features);  // d[h, r]_{t−1}
+            for (int i = 0; i < rows; i++)
+                if (recalls(call, t, first + i))
+                    recall_backward(call, gradients, t, first + i, dfeatures + (long)i * Fp, dpast + i * past, scratch);
         }
         T* const* dmemory_state = gradients.dstate + controller.kStates;
         for (int i = 0; i < rows; i++) {
             const long row = first + i;
             T* d = dfeatures + (long)i * Fp;
             if (length(call, row) == 0) from_final_state(gradients, row, d);
+            for (int k = 0; recall.L && k < H; k++) d[k] += dpast[i * past + (long)recall.L * H + k];
             memory.end_backward(carries + i * carry_size, dmemory_state, row);
             controller.end_backward(carries + i * carry_size + memory.carry_size, gradients.dstate, row);
             copy(gradients.dstate[0] + row * H, d, H);
             copy(dmemory_state[memory.kStates - 1] + row * Q, d + H, Q);
         }
+    }
+
+    // What came back to a_t goes on to the outputs that were recalled.
+    void recall_backward(const Forward<T>& call, const Backward<T>& gradients, int t, long row, T* dfeatures, T* dpast,
+                         T* scratch) const {
+        const T* outputs[kMostRecalled];
+        T* doutputs[kMostRecalled];
+        const int L = recall.L;
+        for (int j = 0; j < L; j++) {
+            const int step = t - L + j;
+            outputs[j] = output_at(call, step, row);
+            doutputs[j] = step >= 0    ? dpast + (long)(step % L) * H
+                          : step == -1 ? dpast + (long)L * H
+                                       : gradients.dcache + (row * L + L + 1 + step) * H;
+        }
+        const T* reads = t ? features_at(call, t - 1, row) + H
+                           : call.state[controller.kStates + memory.kStates - 1] + row * Q;
+        T* da = scratch + recall.scratch_size;
+        copy(da, dfeatures, H);
+        set_zero(dfeatures, H);
+        recall.backward(outputs, reads, call.attention, da, doutputs, dfeatures + H,
+                        gradients.dattention + row * recall.weights_size, scratch);
     }
 
     // The contents before the accesses `first` … `last`, and after the last, from the one that was kept.
