@@ -64,7 +64,7 @@ def _allocate(
         inputs.new_empty(steps, batch, state[0].shape[1] + state[-1][0].numel()),
         *(torch.empty_like(part, memory_format=torch.contiguous_format) for part in state),
         *(pool.take(numbers * batch, inputs) for numbers in (records * controller, records * memory, chunks * content)),
-        inputs.new_empty(steps if keep and cache is not None else 0, batch, state[0].shape[1]),
+        inputs.new_zeros(steps if keep and cache is not None else 0, batch, state[0].shape[1]),
     ]
 
 

@@ -108,13 +108,17 @@ template <class T, template <class> class Controller, template <class> class Mem
   public:
     Case(const Cell& cell, int steps, int batch, bool ragged, bool scheduled, bool recurrent,
          bool state_gradients, unsigned seed)
-        : random_(seed), config_(cell.config), name_(cell.name), sizes_(cell.state),
+        : random_(seed), config_(varied(cell.config, scheduled, seed)), name_(cell.name), sizes_(cell.state),
           inputs_((long)steps * batch * cell.config.input, random_, -1, 1),
           from_inputs_(config_.preactivations * (long)(config_.input + config_.reads * config_.word), random_, -1, 1),
           from_hidden_(recurrent ? config_.preactivations * (long)config_.hidden : 0, random_, -1, 1),
           bias_(seed % 2 ? config_.preactivations : 0, random_, -1, 1),
-          interface_((long)config_.interface * config_.hidden, random_, -1, 1),
-          interface_bias_(seed % 3 ? config_.interface : 0, random_, -1, 1), extra_(cell.extra, random_, -1, 1),
+          interface_((long)numbers() * config_.hidden, random_, -1, 1),
+          interface_bias_(seed % 3 ? numbers() : 0, random_, -1, 1), extra_(cell.extra, random_, -1, 1),
+          keys_((long)config_.stores * config_.programs * config_.key, random_, -1, 1),
+          attention_(Recall<T>(config_).weights_size, random_, -1, 1),
+          cache_((long)batch * config_.cached * config_.hidden, random_, -1, 1),
+          noise_(config_.drawn ? (long)steps * batch * config_.stores * config_.programs : 0, random_, -1, 1),
           dfeatures_((long)steps * batch * features(), random_, -1, 1) {
         config_.steps = steps, config_.batch = batch;
         config_.checkpoint_every = 1 + seed % 8;
@@ -124,7 +128,10 @@ template <class T, template <class> class Controller, template <class> class Mem
         if (ragged)
             for (int row = 0; row < batch; row++) lengths_.push_back(row ? random_() % (steps + 1) : 0);
         if (scheduled)
-            for (long i = 0; i < (long)steps * batch; i++) schedule_.push_back(random_() % 3);
+            for (long i = 0; i < (long)steps * batch; i++) schedule_.push_back(random_() % (config_.cached ? 6 : 3));
+        for (auto& access : schedule_) access = access < 3 ? access : access - 3 + kRecall;
+        for (int store = 1; store <= config_.stores; store++)
+            ends_.push_back((long)config_.interface * store / config_.stores);
     }
 
     // Everything that comes out.
@@ -142,18 +149,22 @@ template <class T, template <class> class Controller, template <class> class Mem
         out.emplace_back(config.steps * rows * features());
         for (const long size : sizes_) final_state.emplace_back(size * rows), dstate.emplace_back(size * rows);
         const auto state = addresses(state_), final_addresses = addresses(final_state);
-        const Forward<T> forward{inputs_.get(),          from_inputs_.get(), from_hidden_.get(), bias_.get(),
-                                 interface_.get(),       interface_bias_.get(), extra_.get(),    state.data(),
-                                 or_null(lengths_),      or_null(schedule_), out[0].get(),       final_addresses.data(),
-                                 records.get(),          memory_records.get(), checkpoints.get()};
+        Tensor<T> recalled(keep && config.cached ? config.steps * rows * config.hidden : 0);
+        const Forward<T> forward{inputs_.get(),     from_inputs_.get(),    from_hidden_.get(), bias_.get(),
+                                 interface_.get(),  interface_bias_.get(), extra_.get(),       keys_.get(),
+                                 attention_.get(),  cache_.get(),          or_null(ends_),     noise_.get(),
+                                 state.data(),      or_null(lengths_),     or_null(schedule_), out[0].get(),
+                                 final_addresses.data(), records.get(),    memory_records.get(), checkpoints.get(),
+                                 recalled.get()};
         network.forward(forward);
         if (keep) {
             out.emplace_back(config.steps * rows * config.preactivations);
-            out.emplace_back(config.steps * rows * config.interface);
-            out.emplace_back(rows * extra_.size);
+            out.emplace_back(config.steps * rows * numbers());
+            for (const long size : {extra_.size, keys_.size, attention_.size}) out.emplace_back(rows * size);
+            out.emplace_back(cache_.size);
             const auto dfinal = addresses(dfinal_), dstate_addresses = addresses(dstate);
             network.backward(forward, {dfeatures_.get(), dfinal.data(), out[1].get(), out[2].get(), out[3].get(),
-                                       dstate_addresses.data()});
+                                       out[4].get(), out[5].get(), out[6].get(), dstate_addresses.data()});
             for (auto& part : dstate) out.push_back(std::move(part));
         }
         for (auto& part : final_state) out.push_back(std::move(part));
@@ -175,11 +186,21 @@ template <class T, template <class> class Controller, template <class> class Mem
     Config config_;
     std::string name_;
     std::vector<long> sizes_;
-    Tensor<T> inputs_, from_inputs_, from_hidden_, bias_, interface_, interface_bias_, extra_, dfeatures_;
+    Tensor<T> inputs_, from_inputs_, from_hidden_, bias_, interface_, interface_bias_, extra_;
+    Tensor<T> keys_, attention_, cache_, noise_, dfeatures_;
     Tensors<T> state_, dfinal_;
-    std::vector<int64_t> lengths_;
+    std::vector<int64_t> lengths_, ends_;
     std::vector<uint8_t> schedule_;
 
+    // Some cells have stored programs, and some that follow a schedule recall.
+    static Config varied(Config config, bool scheduled, unsigned seed) {
+        config.programs = seed % 4, config.temperature = 0.5;
+        if (config.programs) config.stores = 1 + seed % 3, config.key = 1 + seed % 2;
+        config.squashed_keys = seed % 2, config.drawn = config.programs && seed % 5 == 0;
+        if (scheduled) config.cached = seed % 3, config.attention = config.cached ? 3 : 0;
+        return config;
+    }
+    int numbers() const { return Interface<T>::numbers(config_); }
     int features() const { return config_.hidden + config_.reads * config_.word; }
     template <class N> static const N* or_null(const std::vector<N>& numbers) {
         return numbers.empty() ? nullptr : numbers.data();

@@ -28,6 +28,7 @@ from mnemon.interface import LinearInterface
 from mnemon.memory import Memory
 from mnemon.models.catalogue import CONTROLLERS
 from mnemon.native.library import LIBRARY
+from mnemon.programs import LookUp, StoredProgramInterface
 from mnemon.writing import Writing
 from tests.native.comparison import distance, flatten, outcome
 
@@ -91,6 +92,28 @@ def test_native_is_reference_under_every_writing_policy(memory: str, writing: st
     for size in SIZES:
         cell = make_cell(memory, controller, writing=WRITINGS[writing]())
         assert distance(outcome(cell, "reference", *size), outcome(cell, "native", *size)) < 1e-9, size
+
+
+INTERFACES: dict[str, Callable[[], StoredProgramInterface]] = {
+    "one": lambda: StoredProgramInterface(1, 1),
+    "three": lambda: StoredProgramInterface(3, 2),
+    "unbiased": lambda: StoredProgramInterface(2, 5, bias=False, look_up=LookUp(similarity="tanh-cosine")),
+    "drawn": lambda: StoredProgramInterface(3, 3, look_up=LookUp(choice="gumbel", temperature=0.7)),
+}
+
+
+@pytest.mark.parametrize("writing", [None, "uniform", "cached"])
+@pytest.mark.parametrize("interface", INTERFACES)
+@pytest.mark.parametrize("memory", ["ntm-5", "dnc-repaired", "dnc-5", "lrua-5", "none"])
+def test_native_is_reference_with_stored_programs(memory: str, interface: str, writing: str | None) -> None:
+    for size, controller, training in itertools.product(SIZES, ["lstm", "gru"], [False, True]):
+        policy = None if writing is None else WRITINGS[writing]()
+        cell = make_cell(memory, controller, interface=INTERFACES[interface](), writing=policy).train(training)
+        outcomes = []
+        for engine in ("reference", "native"):
+            torch.manual_seed(0)  # of the draws
+            outcomes.append(outcome(cell, engine, *size))
+        assert distance(*outcomes) < 1e-9, (size, controller, training)
 
 
 class OwnController(LSTMController):

@@ -56,7 +56,7 @@ template <class T> struct Forward {
     T* records;                // (T + 1) B × a controller's record; 2 B of them when nothing is kept
     T* memory_records;         // likewise
     T* checkpoints;            // ⌈T / every⌉ B × content
-    T* recalled;               // T B H: what the steps that recall went on from, or null
+    T* recalled;               // T B H: filled where a step recalled with what it went on from; null: not kept
 };
 
 // The tensors of a backward call, beside those of the forward one.
