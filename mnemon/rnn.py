@@ -19,6 +19,8 @@ from mnemon.state import map_state
 Sequence = TypeVar("Sequence", Tensor, PackedSequence)
 Engine = Literal["auto", "native", "reference"]
 
+AT_ONCE = 1024  # steps, where no gradient is asked for
+
 
 class EngineUsed(NamedTuple):
     """Which engine ran, and why that one."""
@@ -114,7 +116,24 @@ class MANN(nn.Module):
             state = self.cell.init_state(batch)
         elif (given := state.controller.hidden.shape[0]) != batch:
             raise UserError(f"expected a state for a batch of {batch}, got one for {given}")
-        active = None if lengths is None else _active(lengths.to(inputs.device), steps, batch)
+        if lengths is not None:
+            _check_lengths(lengths, steps, batch)
+        if torch.is_grad_enabled() or torch.compiler.is_compiling() or steps <= AT_ONCE:
+            return self._at_once(inputs, state, lengths)
+        outputs = []  # so that nothing grows with the length but what is returned
+        for start in range(0, steps, AT_ONCE):
+            some = inputs[start : start + AT_ONCE]
+            left = None if lengths is None else (lengths - start).clamp(0, some.shape[0])
+            output, state = self._at_once(some, state, left)
+            outputs.append(output)
+        return torch.cat(outputs), state
+
+    def _at_once(
+        self, inputs: Float[Tensor, "T B I"], state: CellState, lengths: Int[Tensor, "rows"] | None
+    ) -> tuple[Float[Tensor, "T B O"], CellState]:
+        active = None
+        if lengths is not None:
+            active = torch.arange(inputs.shape[0], device=inputs.device).unsqueeze(1) < lengths.to(inputs.device)
         self.engine_used = self._choose_engine(inputs)
         if self.engine_used.name == "native" and not trace.is_recording():
             features, state = native.run(self.cell, inputs, state, lengths)
@@ -159,10 +178,8 @@ class MANN(nn.Module):
         return ", ".join([*first, f"engine={self.engine!r}"])
 
 
-def _active(lengths: Int[Tensor, "rows"], steps: int, batch: int) -> Bool[Tensor, "T B"]:
-    """Which rows still count at each step."""
+def _check_lengths(lengths: Int[Tensor, "rows"], steps: int, batch: int) -> None:
     if lengths.shape != (batch,):
         raise UserError(f"expected lengths of shape ({batch},), got {tuple(lengths.shape)}")
     if not torch.compiler.is_compiling() and not ((lengths >= 0) & (lengths <= steps)).all():
         raise UserError(f"lengths must lie between 0 and {steps}, got {lengths.tolist()}")
-    return torch.arange(steps, device=lengths.device).unsqueeze(1) < lengths

@@ -58,6 +58,7 @@ def test_list_as_tables(tmp_path: Path) -> None:
             ["train", "copy", "--model", "lrua", "--heads", "9", "--slots", "4"],
             "reads must be at most slots (4), got 9",
         ),
+        (["train", "copy", "--model", "lstm", "--engine", "native"], "has no engines: leave out --engine"),
         (["train", "mnist"], "task 'mnist' needs its data: write --data and the folder that holds them"),
         (["train", "mnist", "--data", "nowhere"], "there is no folder nowhere: give --data the one that holds"),
         (["train", "copy", "--writing", "sometimes"], "no writing is called 'sometimes'"),
@@ -163,3 +164,12 @@ def test_help_teaches(command: str, tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "--" in done.stdout
     assert len(done.stdout) > 200
+
+
+def test_both_engines_train_alike(tmp_path: Path) -> None:
+    losses = []
+    for engine in ("native", "reference"):
+        mnemon("train", "copy", *QUICK, "--engine", engine, "--out", engine, folder=tmp_path)
+        losses.append([json.loads(line)["loss"] for line in records(tmp_path / engine).decode().splitlines()])
+    assert len(losses[0]) > 6
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)

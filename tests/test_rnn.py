@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from mnemon import MANN, DNCMemory, LSTMController, MemoryCell, NTMMemory, UserError
+from mnemon import MANN, DNCMemory, LSTMController, MemoryCell, NTMMemory, UniformWriting, UserError
 from mnemon.models.catalogue import CONTROLLERS
-from mnemon.rnn import Engine
+from mnemon.rnn import AT_ONCE, Engine
 from mnemon.state import detach, join, map_state, select
 from tests.parts import MEMORIES, make_rnn, random_input
 
@@ -288,3 +288,15 @@ def test_wrong_state_lengths_and_controllers() -> None:
         rnn(pack_padded_sequence(inputs, torch.tensor([3, 3])), lengths=torch.tensor([3, 3]))
     with pytest.raises(UserError, match="already belongs to a cell"):
         MemoryCell(rnn.cell.controller, DNCMemory(2, 2))
+
+
+def test_a_long_sequence_without_gradients_is_run_in_parts_and_gives_the_same() -> None:
+    torch.manual_seed(0)
+    rnn = MANN(MemoryCell(LSTMController(2, 5), NTMMemory(4, 3), output_size=2, writing=UniformWriting(7))).double()
+    inputs, lengths = torch.randn(2 * AT_ONCE + 100, 3, 2).double(), torch.tensor([2 * AT_ONCE + 7, 0, AT_ONCE])
+    for given in (None, lengths):
+        whole, state = rnn(inputs, lengths=given)
+        with torch.no_grad():
+            parts, state_of_parts = rnn(inputs, lengths=given)
+        assert_same(parts, whole.detach())
+        assert_same(state_of_parts, detach(state))

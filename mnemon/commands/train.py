@@ -10,9 +10,11 @@ import torch
 import tyro
 
 from mnemon.commands.folders import data_folder
+from mnemon.errors import UserError
 from mnemon.experiments.ntm_tasks import SIZES
 from mnemon.memory.base import check_sizes
 from mnemon.models.catalogue import ModelConfig, build_model
+from mnemon.rnn import MANN, Engine
 from mnemon.tasks.catalogue import find_task
 from mnemon.training.config import TrainConfig
 
@@ -56,6 +58,8 @@ class Train:
     """Steps from write to write, for uniform and cached writing."""
     encoded: int | None = None
     """Steps of the sequence to store, for uniform, cached and random writing; every later step writes."""
+    engine: Engine = "auto"
+    """auto takes the native engine wherever it has a kernel; native insists on it; reference is plain torch."""
     data: Path | None = None
     """Folder of the data sets, for tasks that need one; $MNEMON_DATA by default."""
     batch_size: int = 16
@@ -105,6 +109,10 @@ class Train:
         torch.set_num_threads(self.threads)
         seed_everything(self.seed)
         model = build_model(model_config, entry.train.input_size, entry.train.output_size)
+        if isinstance(model, MANN):
+            model.engine = self.engine
+        elif self.engine != "auto":
+            raise UserError(f"model {self.model!r} is torch's own and has no engines: leave out --engine")
         out = self.out or Path("runs") / f"{self.task}-{self.model}-{self.seed}"
         result = train(
             model,
@@ -113,7 +121,7 @@ class Train:
             config,
             out,
             resume=self.resume,
-            run={"task": self.task, "model": dataclasses.asdict(model_config)},
+            run={"task": self.task, "model": dataclasses.asdict(model_config), "engine": self.engine},
             command=["mnemon", *sys.argv[1:]],
         )
         from rich.console import Console
