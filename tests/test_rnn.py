@@ -294,9 +294,9 @@ def test_a_long_sequence_without_gradients_is_run_in_parts_and_gives_the_same() 
     torch.manual_seed(0)
     rnn = MANN(MemoryCell(LSTMController(2, 5), NTMMemory(4, 3), output_size=2, writing=UniformWriting(7))).double()
     inputs, lengths = torch.randn(2 * AT_ONCE + 100, 3, 2).double(), torch.tensor([2 * AT_ONCE + 7, 0, AT_ONCE])
-    for given in (None, lengths):
-        whole, state = rnn(inputs, lengths=given)
+    for asked in (None, lengths):
+        whole, state = rnn(inputs, lengths=asked)
         with torch.no_grad():
-            parts, state_of_parts = rnn(inputs, lengths=given)
+            parts, state_of_parts = rnn(inputs, lengths=asked)
         assert_same(parts, whole.detach())
         assert_same(state_of_parts, detach(state))
