@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,8 @@ import tyro
 
 from mnemon.commands.folders import data_folder
 from mnemon.experiments.catalogue import find_experiment
-from mnemon.report.results import Results, read_results
+from mnemon.report.description import RowDescription
+from mnemon.report.results import Results, Row, read_results
 from mnemon.report.tables import COLUMNS, cells, document
 from mnemon.runner.campaign import Campaign, is_wanted
 from mnemon.runner.display import make_display
@@ -57,7 +59,8 @@ class Run:
             command=["mnemon", *sys.argv[1:]],
         )
         failures = campaign.go(resume=self.resume, processes=self.jobs, display=make_display())
-        self._print(read_results(campaign.folder))
+        ran = {run.job.folder for run in campaign.runs}
+        self._print(read_results(campaign.folder), lambda row: self._is_shown(row.described, ran))
         if failures:
             print(
                 f"mnemon: {len(failures)} of {len(campaign.runs)} jobs failed; run the same command with --resume to"
@@ -71,9 +74,13 @@ class Run:
         full = Path("results") / self.experiment
         return full if self.scale == 1 else Path("runs") / f"{self.experiment}-{self.scale:g}"
 
-    def _print(self, results: Results) -> None:
+    def _is_shown(self, row: RowDescription, ran: set[str]) -> bool:
+        """Whether a row is of a job that was wanted, or quoted beside one."""
+        return is_wanted(self.only, row.setting, row.model) if row.folder is None else row.folder in ran
+
+    def _print(self, results: Results, wanted: Callable[[Row], bool]) -> None:
         if self.json:
-            shown = document(results, lambda row: is_wanted(self.only, row.described.setting, row.described.model))
+            shown = document(results, wanted)
             print(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
             return
         from rich.box import SIMPLE_HEAD
@@ -91,7 +98,7 @@ class Run:
             words = column in ("setting", "model")
             table.add_column(column, justify="left" if words else "right", no_wrap=words)
         for row in results.rows:
-            if is_wanted(self.only, row.described.setting, row.described.model):
+            if wanted(row):
                 table.add_row(*cells(row))
         Console().print(table)
         Console(stderr=True).print(f"kept in {results.folder}; mnemon report {results.folder}", highlight=False)

@@ -1,8 +1,7 @@
 """Question answering on bAbI (thesis §7.4.5, Table 7.3, and the appendix's full results).
 
-Sizes, RMSProp with its rate and momentum, the batch and layer normalisation are the appendix's; unlike there, temporal
-links are kept, since no model of the catalogue has programs and no links. An epoch is counted in the stories that are
-left for training, about 56,000.
+Sizes, RMSProp with its rate and momentum, the batch, layer normalisation and the lack of temporal links are the
+appendix's. An epoch is counted in the stories that are left for training, about 56,000.
 """
 
 from mnemon.experiments.ntm_tasks import training_of
@@ -31,7 +30,7 @@ TRAINING = TrainConfig(
 def nutm(hidden: int, programs: int) -> ModelConfig:
     """A NUTM with a DNC's memory."""
     return ModelConfig(
-        name="nutm-dnc",
+        name="nutm-dnc-no-links",
         controller="layer-norm-lstm",
         hidden=hidden,
         slots=196,

@@ -113,7 +113,7 @@ def single_jobs() -> list[Job]:
                     config,
                     TRAINING,
                     parameters=parameters,
-                    thesis=None if task == "ngrams" else thesis,  # which is not in bit errors
+                    thesis=thesis,
                     readings=bits if task == "ngrams" else (),
                 )
             )

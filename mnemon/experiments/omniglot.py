@@ -57,11 +57,6 @@ LITERATURE: dict[str, dict[str, Values]] = {
 }
 
 
-def metric_of(number: str) -> str | None:
-    """The metric of a presentation; that of the last one is the experiment's own."""
-    return None if number == PRESENTATIONS[-1] else f"accuracy_{number}"
-
-
 def jobs() -> list[Job]:
     """Each model in each setting; a row for each presentation."""
     return [
@@ -74,7 +69,7 @@ def jobs() -> list[Job]:
             config=config,
             training=training_of(config, TRAINING),
             readings=[
-                Reading(setting=f"{setting}, {number}", metric=metric_of(number), thesis=thesis)
+                Reading(setting=f"{setting}, {number}", metric=f"accuracy_{number}", thesis=thesis)
                 for number, thesis in zip(PRESENTATIONS, THESIS[setting][name], strict=True)
             ],
         )
@@ -89,12 +84,11 @@ OMNIGLOT = Experiment(
     thesis="§7.4.4, Table 7.2, and appendix",
     file="mnemon/experiments/omniglot.py",
     jobs=jobs,
-    metric=f"accuracy_{PRESENTATIONS[-1]}",
     literature=[
         Literature(setting=f"{setting}, {number}", model=model, thesis=value)
         for setting, models in LITERATURE.items()
         for model, values in models.items()
         for number, value in zip(PRESENTATIONS, values, strict=True)
-        if value is not None and metric_of(number) is None
+        if value is not None
     ],
 )

@@ -21,7 +21,7 @@ from mnemon.interface import Interface, LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, Memory, NoMemory, NTMMemory
 from mnemon.memory.base import check_sizes
 from mnemon.models.baseline import LSTMBaseline
-from mnemon.programs import StoredProgramInterface
+from mnemon.programs import LookUp, StoredProgramInterface
 from mnemon.rnn import MANN
 from mnemon.writing import CachedUniformWriting, RandomWriting, RegularWriting, UniformWriting, Writing
 
@@ -32,6 +32,8 @@ CONTROLLERS: dict[str, type[Controller[Any]]] = {
     "elman": ElmanController,
     "feed-forward": FeedForwardController,
 }
+
+PROGRAM_CHOICES: dict[str, LookUp] = {"softmax": LookUp(), "gumbel": LookUp(choice="gumbel")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +52,7 @@ class ModelConfig:
     encoded: int | None = None  # steps of the sequence to store; every later step writes
     programs: int | None = None  # stored for each head; None: 2, or none where the model stores no programs
     program_key: int | None = None  # size of a program's key; None: as many numbers as programs
+    program_choice: str | None = None  # "softmax", a mixture; "gumbel", one of them at a time; None: a mixture
 
     def __post_init__(self) -> None:
         look_up(MODELS, self.name, "model")
@@ -59,9 +62,11 @@ class ModelConfig:
         if self.writing != "regular" and not MODELS[self.name].has_memory:
             raise UserError(f"model {self.name!r} has no memory to write: leave out writing={self.writing!r}")
         if not MODELS[self.name].has_programs:
-            for field in ("programs", "program_key"):
+            for field in ("programs", "program_key", "program_choice"):
                 if getattr(self, field) is not None:
                     raise UserError(f"model {self.name!r} stores no programs: leave out {field}, or write name='nutm'")
+        if self.program_choice is not None:
+            look_up(PROGRAM_CHOICES, self.program_choice, "program choice")
         check_sizes(
             programs=1 if self.programs is None else self.programs,
             program_key=1 if self.program_key is None else self.program_key,
@@ -106,7 +111,8 @@ def make_interface(config: ModelConfig) -> Interface:
         return LinearInterface(bias=config.biases)
     programs = 2 if config.programs is None else config.programs
     key_size = programs if config.program_key is None else config.program_key
-    return StoredProgramInterface(programs, key_size, bias=config.biases)
+    found_by = PROGRAM_CHOICES[config.program_choice or "softmax"]
+    return StoredProgramInterface(programs, key_size, bias=config.biases, look_up=found_by)
 
 
 class ModelEntry(NamedTuple):
@@ -187,6 +193,14 @@ MODELS: dict[str, ModelEntry] = {
         "Neural Universal Turing Machine: NTM with stored programs", "§7.3", "mnemon/programs.py", _ntm, True, True
     ),
     "nutm-dnc": ModelEntry("DNC with stored programs", "§7.4.5", "mnemon/programs.py", _dnc, True, True),
+    "nutm-dnc-no-links": ModelEntry(
+        "DNC with stored programs, without temporal links",
+        "§7.4.5",
+        "mnemon/programs.py",
+        _dnc_without_links,
+        True,
+        True,
+    ),
     "nutm-lrua": ModelEntry(
         "Least recently used access with stored programs", "§7.4.4", "mnemon/programs.py", _lrua, True, True
     ),

@@ -19,12 +19,18 @@ class Curve(NamedTuple):
 
 
 def learning_curve(results: Results, row: Row) -> Curve | None:
-    """The held-out metric, or that of the training batches where there are too few tests; None without runs."""
+    """The held-out metric, or that of the training batches where there are too few tests; None without runs.
+
+    A row that was measured on the way has none either: it is a point of another's.
+    """
+    if row.described.at is not None:
+        return None
+    metric = results.description.metric_of(row.described)
     records = [read_records(RunDirectory(run.folder).records) for run in row.runs]
-    factor = 100 if results.description.percent else 1
-    tests = [_points(run, results.description.metric, "eval", row.described.test) for run in records]
+    factor = results.description.factor_of(row.described)
+    tests = [_points(run, metric, "eval", row.described.test) for run in records]
     if any(len(points) < FEWEST_TESTS for points in tests):
-        tests = [_points(run, results.description.metric, "train", None) for run in records]
+        tests = [_points(run, metric, "train", None) for run in records]
     shared = sorted(set.intersection(*(set(points) for points in tests))) if tests else []
     if not shared:
         return None

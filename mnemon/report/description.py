@@ -29,6 +29,9 @@ class RowDescription:
     test: str | None  # the held-out set that counts
     thesis: float | None
     thesis_parameters: int | None
+    metric: str | None = None  # None: the experiment's
+    percent: bool | None = None  # None: as the experiment's
+    at: float | None = None  # the share of the steps after which it was measured; None: at the end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +55,28 @@ class Description:
     @property
     def metric_label(self) -> str:
         """The metric in words, with its unit."""
-        words = self.metric.replace("_", " ")
-        return f"{words} (%)" if self.percent else words
+        return _in_words(self.metric, self.percent)
 
     def shown(self, value: float | None) -> float | None:
         """A value of the metric as the table shows it."""
         return 100 * value if value is not None and self.percent else value
+
+    def metric_of(self, row: RowDescription) -> str:
+        """The row's own metric, or the experiment's."""
+        return self.metric if row.metric is None else row.metric
+
+    def label_of(self, row: RowDescription) -> str:
+        """The row's metric in words, with its unit."""
+        return _in_words(self.metric_of(row), self.factor_of(row) != 1)
+
+    def factor_of(self, row: RowDescription) -> float:
+        """What the table multiplies the row's metric with."""
+        return 100.0 if (self.percent if row.percent is None else row.percent) else 1.0
+
+
+def _in_words(metric: str, percent: bool) -> str:
+    words = metric.replace("_", " ")
+    return f"{words} (%)" if percent else words
 
 
 def read_description(folder: Path) -> Description:

@@ -76,7 +76,7 @@ def _curves(results: Results) -> Picture:
     for panel, (setting, rows) in zip(panels, by_setting.items(), strict=False):
         panel.set_title(setting)
         panel.set_xlabel("step")
-        panel.set_ylabel(results.description.metric_label)
+        panel.set_ylabel(results.description.label_of(rows[0].described))
         for row in rows:
             _draw_curve(panel, results, row, colours[row.described.model])
     for panel in panels[len(by_setting) :]:
@@ -97,7 +97,7 @@ def _draw_curve(panel: Axes, results: Results, row: Row, colour: str) -> None:
 def _heat_maps(results: Results) -> list[Picture]:
     """What the memory of the first seed that left a trace did, for each row."""
     found = []
-    for row in results.rows:
+    for row in _one_a_folder(results):
         traced = [run for run in row.runs if (run.folder / TRACES).exists()]
         if traced:
             name = f"{row.described.setting}, {row.described.model}, seed {traced[0].seed}"
@@ -105,6 +105,14 @@ def _heat_maps(results: Results) -> list[Picture]:
                 Picture(f"{name}: where the memory was written and read.", _heat_map(traced[0].folder / TRACES))
             )
     return found
+
+
+def _one_a_folder(results: Results) -> list[Row]:
+    """The first of the rows that the runs of a folder fill."""
+    first: dict[str | None, Row] = {}
+    for row in results.rows:
+        first.setdefault(row.described.folder, row)
+    return list(first.values())
 
 
 def _heat_map(path: Path) -> str:

@@ -10,6 +10,7 @@ from mnemon.errors import UserError
 from mnemon.report.description import NAME, Description, RowDescription, read_description, run_folders
 from mnemon.training.directory import RunDirectory
 from mnemon.training.files import read_json
+from mnemon.training.record import json_number, read_records
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,10 +121,11 @@ def _read_run(description: Description, row: RowDescription, seed: int, folder: 
     try:
         counts = summary["config"]["run"]["parameters"]
         speed = summary["steps_per_second"]
+        value = _measured(folder, summary, row, description.metric_of(row))
         return Run(
             seed=seed,
             folder=folder,
-            value=description.shown(summary["metrics"][row.test][description.metric]),
+            value=None if value is None else description.factor_of(row) * value,
             effective=counts["effective"],
             total=counts["total"],
             seconds=summary["steps"] / speed if speed else None,  # the last sitting's pace over all steps
@@ -131,6 +133,17 @@ def _read_run(description: Description, row: RowDescription, seed: int, folder: 
         )
     except (KeyError, TypeError) as error:
         raise UserError(f"{path} is not the summary of a run of {description.experiment}: no {error}") from error
+
+
+def _measured(folder: Path, summary: dict[str, Any], row: RowDescription, metric: str) -> float | None:
+    """The metric at the end, or at the test after a share of the steps; None: it was not finite, or not measured."""
+    if row.at is None:
+        return summary["metrics"][row.test][metric]  # type: ignore[no-any-return]  # JSON
+    step = round(row.at * summary["config"]["training"]["steps"])
+    for record in read_records(RunDirectory(folder).records):
+        if record.kind == "eval" and (record.test, record.step) == (row.test, step):
+            return json_number(record.metrics[metric])
+    return None
 
 
 def _unique(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:

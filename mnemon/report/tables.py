@@ -20,7 +20,7 @@ def document(results: Results, wanted: Callable[[Row], bool] = lambda _: True) -
             {
                 "setting": row.described.setting,
                 "model": row.described.model,
-                "metric": described.metric_label,
+                "metric": described.label_of(row.described),
                 "mean": row.mean,
                 "sd": row.sd,
                 "n": len(row.values),

@@ -34,11 +34,6 @@ class Reading:
     percent: bool | None = None  # None: as the experiment's
     at: float | None = None  # the share of the steps after which it is measured; None: at the end
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is of the experiment's metric, at the end."""
-        return self.metric is None and self.percent is None and self.at is None
-
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
@@ -83,11 +78,7 @@ class Job:
         return self.task.open(data) if isinstance(self.task, DataTask) else (self.task, self.tests)
 
     def rows(self) -> list[RowDescription]:
-        """The rows of the table that it fills: what it comes to at its end, by the experiment's metric.
-
-        A table cannot show other readings yet; their numbers are in the records of the run.
-        """
-        shown = [reading for reading in self.readings if reading.is_plain]
+        """The rows of the table that it fills."""
         return [
             RowDescription(
                 setting=reading.setting,
@@ -96,8 +87,11 @@ class Job:
                 test=self.test if reading.test is None else reading.test,
                 thesis=reading.thesis,
                 thesis_parameters=self.thesis_parameters,
+                metric=reading.metric,
+                percent=reading.percent,
+                at=reading.at,
             )
-            for reading in shown or [Reading(setting=self.setting, thesis=self.thesis)]
+            for reading in self.readings or [Reading(setting=self.setting, thesis=self.thesis)]
         ]
 
     def to_json(self) -> dict[str, Any]:

@@ -6,11 +6,11 @@ import json
 import pytest
 
 from mnemon.errors import UserError
-from mnemon.experiments import babi, documents, memorisation, ntm_tasks, omniglot, pixel_mnist, reasoning
+from mnemon.experiments import babi, documents, memorisation, ntm_tasks, pixel_mnist, reasoning
 from mnemon.experiments.catalogue import EXPERIMENTS, find_experiment
 from mnemon.experiments.optimal_writing import CUW, DNC, LSTM, RW, UW, Model, model_config
 from mnemon.models.catalogue import build_model
-from mnemon.runner.job import Experiment, Job, Reading
+from mnemon.runner.job import Experiment, Job
 from mnemon.runner.parameters import count_parameters
 from mnemon.runner.sources import DataTask
 
@@ -99,27 +99,19 @@ def test_sizes_of_chapter_7(job: Job) -> None:
     assert sum(parameter.numel() for parameter in network.parameters()) == job.thesis_parameters
 
 
-def readings_of(name: str) -> dict[tuple[str, str], Reading]:
-    return {(reading.setting, job.model): reading for job in find_experiment(name).jobs() for reading in job.readings}
-
-
 def test_tables_of_chapter_7() -> None:
-    assert ntm_tasks.THESIS["Repeat Copy"]["NUTM (p=2)"] == 366.69
-    bits = readings_of("ntm-single")
-    assert (bits["D. N-grams, bits", "NTM"].metric, bits["D. N-grams, bits", "NTM"].thesis) == (
-        "cross_entropy_bits",
-        132.59,
-    )
-    assert bits["D. N-grams, fewest bits possible", "NTM"].metric == "floor_bits"
-    few_shot = readings_of("omniglot")
-    assert len(few_shot) == 8 * 3
-    assert few_shot["10 classes, persistent, 5th", "NUTM (LRUA)"].thesis == 82.7
-    assert few_shot["5 classes, 2nd", "MANN (LRUA)"].metric == "accuracy_2nd"
-    assert omniglot.LITERATURE["5 classes, persistent"]["Human*"] == (57.3, 70.1, 81.4)
-    answers = readings_of("babi")
-    assert answers["17: positional reasoning", babi.P4].thesis == 18.4
-    assert (answers["tasks failed", babi.P4].thesis, answers["tasks failed", babi.P4].percent) == (3.0, False)
-    assert answers["mean", babi.P2].thesis == 7.5
+    rows = {(row.setting, row.model): row for row in find_experiment("ntm-single").describe(1.0).rows}
+    assert rows["Repeat Copy", "NUTM (p=2)"].thesis == 366.69
+    assert rows["D. N-grams, bits", "NTM"].metric == "cross_entropy_bits"
+    assert rows["D. N-grams, fewest bits possible", "NTM"].metric == "floor_bits"
+    rows = {(row.setting, row.model): row for row in find_experiment("omniglot").describe(1.0).rows}
+    assert rows["10 classes, persistent, 5th", "NUTM (LRUA)"].thesis == 82.7
+    assert rows["5 classes, persistent, 3rd", "Human*"].thesis == 70.1
+    assert len(rows) == 8 * 3 + 3 + 5 + 2
+    rows = {(row.setting, row.model): row for row in find_experiment("babi").describe(1.0).rows}
+    assert rows["17: positional reasoning", babi.P4].thesis == 18.4
+    assert (rows["tasks failed", babi.P4].thesis, rows["tasks failed", babi.P4].percent) == (3.0, False)
+    assert rows["mean", "ADNC"].thesis == 6.3
 
 
 def test_the_thesis_means_of_babi() -> None:
@@ -131,9 +123,8 @@ def test_the_thesis_means_of_babi() -> None:
 def test_continual_tests_all_four_after_each() -> None:
     ntm, nutm = find_experiment("continual").jobs()
     assert (ntm.training.steps, ntm.training.eval_every, ntm.training.batch_size) == (80_000, 20_000, 16)
-    assert (nutm.config.controller, nutm.config.programs) == ("feed-forward", 4)
-    assert [reading.at for reading in ntm.readings] == [share for share in (0.25, 0.5, 0.75, None) for _ in range(4)]
-    assert [row.test for row in ntm.rows()] == list(ntm.tests), "the last of them are rows"
+    assert (nutm.config.controller, nutm.config.program_choice, nutm.config.programs) == ("feed-forward", "gumbel", 4)
+    assert [reading.at for reading in ntm.readings] == [share for share in (0.25, 0.5, 0.75, 1.0) for _ in range(4)]
     short = ntm.for_run(0, 0.01).training
     assert (short.steps, short.eval_every) == (800, 200)
 

@@ -9,7 +9,7 @@ from mnemon.runner.messages import Assignment, Standing, parse_assignment, parse
 from mnemon.tasks.catalogue import TASKS
 from mnemon.tasks.repeat_copy import RepeatCopy
 from mnemon.training.config import TrainConfig
-from tests.runner.tiny_campaign import TASK, TINY, tiny_job
+from tests.runner.tiny_campaign import TASK, TINY, experiment, tiny_job
 
 
 def test_a_job_goes_through_json_and_comes_back() -> None:
@@ -48,19 +48,22 @@ def test_folders_are_plain_names() -> None:
     assert tiny_job("copy L=50, “hard”", "LSTM").folder == "copy-l-50-hard/lstm"
 
 
-def test_a_job_fills_a_row_for_each_plain_reading() -> None:
+def test_a_job_fills_as_many_rows_as_it_has_readings() -> None:
     readings = [
         Reading(setting="a, errors", thesis=1.5, metric="bit_errors", percent=False),
-        Reading(setting="a, halfway", at=0.5),
-        Reading(setting="a, other", thesis=2.5, test="other"),
+        Reading(setting="a, halfway", test="other", at=0.5),
     ]
     tests = {"same": TASK, "other": TASK}
     job = dataclasses.replace(tiny_job("a", "LSTM"), tests=tests, readings=readings)
-    (row,) = job.rows()
-    assert (row.setting, row.test, row.thesis, row.folder) == ("a, other", "other", 2.5, "a/lstm")
+    errors, halfway = job.rows()
+    assert (errors.setting, errors.test, errors.thesis, errors.at) == ("a, errors", "same", 1.5, None)
+    assert (halfway.setting, halfway.test, halfway.thesis, halfway.at) == ("a, halfway", "other", None, 0.5)
+    assert {row.folder for row in (errors, halfway)} == {"a/lstm"}
     assert "readings" not in job.to_json(), "they do not decide what a run does"
+    described = experiment("tiny", job).describe(1.0)
+    assert [described.label_of(row) for row in (errors, halfway)] == ["bit errors", "bit accuracy (%)"]
     (alone,) = tiny_job("b", "LSTM").rows()
-    assert (alone.setting, alone.test, alone.thesis) == ("b", "same", 12.5)
+    assert (alone.setting, alone.thesis, alone.metric) == ("b", 12.5, None)
 
 
 def test_tasks_made_of_others_go_through_json() -> None:

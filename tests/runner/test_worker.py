@@ -9,11 +9,14 @@ import torch
 from torch import Tensor, nn
 
 from mnemon.errors import UserError
+from mnemon.report.curves import learning_curve
 from mnemon.report.results import read_results
+from mnemon.report.tables import document
 from mnemon.runner.campaign import Campaign
-from mnemon.runner.job import Job
+from mnemon.runner.job import Job, Reading
 from mnemon.runner.parameters import count_parameters
 from mnemon.runner.sources import DataTask
+from mnemon.training.record import read_records
 from tests.data.tiny_data import write_csv, write_glove
 from tests.runner.tiny_campaign import TASK, experiment, run_in_this_process, tiny_job
 
@@ -50,6 +53,32 @@ def test_traces_are_of_one_sequence(model: str, more: list[str], tmp_path: Path)
     assert [array["name"] for array in arrays] == ["write weights, head 1", "read weights, head 1", *more]
     assert all(len(array["values"]) == 6 for array in arrays)
     assert all(len(row) == 3 for array in arrays[:2] for row in array["values"])
+
+
+def test_rows_of_one_run(tmp_path: Path) -> None:
+    """Its end, another metric of it, a test on the way, and one that never was."""
+    readings = [
+        Reading(setting="end"),
+        Reading(setting="errors", metric="bit_errors", percent=False),
+        Reading(setting="halfway", at=0.5),
+        Reading(setting="never", at=0.25),
+    ]
+    job = dataclasses.replace(tiny_job("a", "LSTM"), readings=readings)
+    run_in_this_process(experiment("tiny", job), tmp_path / "out")
+    results = read_results(tmp_path / "out")
+    rows = {row.described.setting: row for row in results.rows}
+    folder = tmp_path / "out/jobs/a/lstm/seed-0"
+    tested = {record.step: record.metrics for record in read_records(folder / "records.jsonl") if record.test}
+    assert list(tested) == [30, 60]
+    assert rows["end"].values == [100 * tested[60]["bit_accuracy"]]
+    assert rows["errors"].values == [tested[60]["bit_errors"]]
+    assert rows["halfway"].values == [100 * tested[30]["bit_accuracy"]]
+    assert rows["never"].values == []
+    assert [row["metric"] for row in document(results)["rows"]][:2] == ["bit accuracy (%)", "bit errors"]
+    assert learning_curve(results, rows["halfway"]) is None
+    curve = learning_curve(results, rows["errors"])
+    assert curve is not None
+    assert curve.steps == [20, 40, 60]  # of the training batches, as there are two tests only
 
 
 class HalfUsed(nn.Module):
