@@ -13,6 +13,7 @@ from mnemon.models.catalogue import ModelConfig, build_model
 from mnemon.rnn import MANN
 from mnemon.tasks.copy import Copy
 from mnemon.trace import record_trace
+from mnemon.training.allocation import keep_freed_memory
 from mnemon.training.config import TrainConfig
 from mnemon.training.seeding import generator_from, seed_everything
 
@@ -66,6 +67,7 @@ class Demo:
     def _train(self, config: ModelConfig, out: Path) -> dict[str, dict[str, float]]:
         from mnemon.training.loop import train  # accelerate takes a while to import
 
+        keep_freed_memory()
         torch.set_num_threads(1)  # the tensors are small: two threads would wait for each other
         seed_everything(self.seed)
         model = build_model(config, TASK.input_size, TASK.output_size)

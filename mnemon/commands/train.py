@@ -16,6 +16,7 @@ from mnemon.memory.base import check_sizes
 from mnemon.models.catalogue import ModelConfig, build_model
 from mnemon.rnn import MANN, Engine
 from mnemon.tasks.catalogue import find_task
+from mnemon.training.allocation import keep_freed_memory
 from mnemon.training.config import TrainConfig
 
 
@@ -106,6 +107,7 @@ class Train:
         from mnemon.training.seeding import seed_everything
 
         check_sizes(threads=self.threads)
+        keep_freed_memory()
         torch.set_num_threads(self.threads)
         seed_everything(self.seed)
         model = build_model(model_config, entry.train.input_size, entry.train.output_size)

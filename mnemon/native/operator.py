@@ -215,15 +215,18 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
     dpre, dvector, dextra, dkeys, dattention, dcache, *dstate = differentiate(dfeatures, dfinal, *weights, *called)
     # What the steps share, their weights, is two products over all of them. The first has [x_t, h_{t−1}, r_{t−1}, 1].
     hidden, reads = state[0], state[-1].flatten(1)
-    channels, size = inputs.shape[2], hidden.shape[1]
-    before = torch.cat([torch.cat([hidden, reads], dim=1).unsqueeze(0), features[:-1]])
+    sizes = [inputs.shape[2], hidden.shape[1], reads.shape[1], 1]
+    channels, size = sizes[:2]
+    seen = inputs.new_empty(*inputs.shape[:2], sum(sizes))
+    seen[..., :channels] = inputs
+    seen[:1, :, channels:-1] = torch.cat([hidden, reads], dim=1)
+    seen[1:, :, channels:-1] = features[:-1]
+    seen[..., -1] = 1
     if cache is not None:
         recalls = (schedule & RECALL).bool().unsqueeze(2)
-        before[..., :size] = torch.where(recalls, workspaces[-1], before[..., :size])
-    seen = torch.cat([inputs, before, inputs.new_ones(1).expand(*inputs.shape[:2], 1)], dim=2)
-    at_x, at_h, at_r, at_one = (dpre.flatten(0, 1).T @ seen.flatten(0, 1)).split_with_sizes(
-        [channels, size, reads.shape[1], 1], dim=1
-    )
+        at_hidden = seen[..., channels : channels + size]
+        at_hidden.copy_(torch.where(recalls, workspaces[-1], at_hidden))
+    at_x, at_h, at_r, at_one = (dpre.flatten(0, 1).T @ seen.flatten(0, 1)).split_with_sizes(sizes, dim=1)
     return (
         dpre @ from_inputs[:, :channels] if inputs.requires_grad else None,
         torch.cat([at_x, at_r], dim=1),

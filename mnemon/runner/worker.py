@@ -23,6 +23,7 @@ from mnemon.runner.job import Job
 from mnemon.runner.messages import Assignment, Standing, parse_assignment
 from mnemon.runner.parameters import count_parameters
 from mnemon.runner.tracing import TRACES, write_traces
+from mnemon.training.allocation import keep_freed_memory
 from mnemon.training.directory import RunDirectory
 from mnemon.training.interrupt import Interrupted
 from mnemon.training.loop import train
@@ -36,6 +37,7 @@ GRACE_SECONDS = 5.0  # for saving, when the campaign is gone
 
 def main() -> None:
     """Take assignments from standard input and carry them out, until there are no more."""
+    keep_freed_memory()
     torch.set_num_threads(1)
     requests, reports = FileIO(0, "r", closefd=False), FileIO(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else is printed is no progress
