@@ -148,7 +148,7 @@ class MemoryCell(nn.Module):
         if active is not None:
             new = where(active, new, state)
         if trace.is_recording():
-            trace.observe(self, self.memory.parse(vector), new.memory, programs)
+            trace.observe(self, self.memory.parse(vector), new.memory, new.controller, programs)
         return torch.cat([new.controller.hidden, new.memory.reads.flatten(1)], dim=1), new
 
     def _access(

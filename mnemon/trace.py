@@ -3,8 +3,9 @@
 Letters: ``T`` steps recorded.
 
 A trace changes nothing that the model returns. It holds the interfaces and states of each memory cell as the same
-NamedTuples, their tensors stacked over time: ``trace.state.read_weights`` is (T, B, R, N). Where the interface stores
-programs, ``trace.programs`` is their distribution, (T, B, stores, P).
+NamedTuples, their tensors stacked over time: ``trace.state.read_weights`` is (T, B, R, N), and
+``trace.controller.hidden`` is (T, B, H). Where the interface stores programs, ``trace.programs`` is their distribution,
+(T, B, stores, P).
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,15 +25,17 @@ class CellTrace:
     def __init__(self) -> None:
         self._interfaces: list[Any] = []
         self._states: list[Any] = []
+        self._controllers: list[Any] = []
         self._programs: list[Tensor] = []
 
     def __len__(self) -> int:
         return len(self._states)
 
-    def add(self, interface: Any, state: Any, programs: Tensor | None) -> None:
+    def add(self, interface: Any, state: Any, controller: Any, programs: Tensor | None) -> None:
         """Keep one step."""
         self._interfaces.append(detach(interface))
         self._states.append(detach(state))
+        self._controllers.append(detach(controller))
         if programs is not None:
             self._programs.append(programs.detach())
 
@@ -45,6 +48,11 @@ class CellTrace:
     def state(self) -> Any:
         """The memory's state after every step: memory, weightings, usage, … each (T, B, …)."""
         return _stack(self._states)
+
+    @property
+    def controller(self) -> Any:
+        """The controller's state after every step: its hidden units and what else it carries, each (T, B, H)."""
+        return _stack(self._controllers)
 
     @property
     def programs(self) -> Tensor:
@@ -81,6 +89,11 @@ class Trace(Mapping[str, CellTrace]):
         return self._only().state
 
     @property
+    def controller(self) -> Any:
+        """The controller's states in the only cell."""
+        return self._only().controller
+
+    @property
     def programs(self) -> Tensor:
         """The program distributions of the only cell."""
         return self._only().programs
@@ -90,10 +103,10 @@ class Trace(Mapping[str, CellTrace]):
             raise UserError(f"this trace has {len(self)} cells: take one of trace[name] with {list(self)}")
         return next(iter(self._names.values()))
 
-    def observe(self, cell: nn.Module, interface: Any, state: Any, programs: Tensor | None) -> None:
+    def observe(self, cell: nn.Module, interface: Any, state: Any, controller: Any, programs: Tensor | None) -> None:
         """Keep one step of one of the traced cells."""
         if cell in self._cells:
-            self._cells[cell].add(interface, state, programs)
+            self._cells[cell].add(interface, state, controller, programs)
 
 
 _recording: list[Trace] = []
@@ -104,10 +117,10 @@ def is_recording() -> bool:
     return bool(_recording)
 
 
-def observe(cell: nn.Module, interface: Any, state: Any, programs: Tensor | None = None) -> None:
+def observe(cell: nn.Module, interface: Any, state: Any, controller: Any, programs: Tensor | None = None) -> None:
     """Called by a cell after each step; does nothing unless a trace is being recorded."""
     for trace in _recording:
-        trace.observe(cell, interface, state, programs)
+        trace.observe(cell, interface, state, controller, programs)
 
 
 @contextmanager

@@ -17,6 +17,10 @@ def test_trace_holds_every_step_and_changes_nothing(memory: str) -> None:
     for name, part in trace.state._asdict().items():
         torch.testing.assert_close(part[-1], getattr(final.memory, name))
         assert not part.requires_grad
+    for name, part in trace.controller._asdict().items():
+        assert part.shape == (5, 2, 6)
+        torch.testing.assert_close(part[-1], getattr(final.controller, name))
+        assert not part.requires_grad
     rnn(inputs)
     assert len(trace["cell"]) == 5
 
