@@ -19,6 +19,7 @@ class Batch(NamedTuple):
     mask: Float[Tensor, "T B"]
     lengths: Int[Tensor, "B"] | None = None  # None: all rows are T steps long
     groups: Int[Tensor, "B"] | None = None  # of which kind each row is, where a task scores kinds apart
+    subtasks: Int[Tensor, "T"] | None = None  # of which sub-task each step is, where there are several; -1: of none
 
 
 @runtime_checkable

@@ -5,9 +5,11 @@ requested to consecutively produce the output items of each subtasks", and its f
 prompts come first, and then all answers, both in the order shown. What the indicator looks like is not said: here it is
 one step, with the place of each task, over their number, in a channel of its own.
 
-Letters: ``B`` batch, ``P`` steps of a prompt, ``A`` steps of an answer, ``I`` input channels, ``O`` output channels.
+Letters: ``T`` time, ``B`` batch, ``P`` steps of a prompt, ``A`` steps of an answer, ``I`` input channels,
+``O`` output channels.
 """
 
+import re
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -18,6 +20,7 @@ from torch import Tensor
 from mnemon.errors import UserError
 from mnemon.tasks.answering import AnsweringTask
 from mnemon.tasks.base import Batch
+from mnemon.tasks.perseveration import answered_as
 from mnemon.tasks.sampling import add_channels, prompt_then_answer
 
 
@@ -43,6 +46,14 @@ class Sequencing(AnsweringTask):
             raise UserError(f"Sequencing has {len(self.parts)} parts: write {self.input_size} or fewer, one a channel")
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What the parts are called: ``repeat copy``, with its number where there are several."""
+        words = [re.sub(r"\B(?=[A-Z])", " ", type(part).__name__).lower() for part in self.parts]
+        return tuple(
+            name if words.count(name) == 1 else f"{name} {number}" for number, name in enumerate(words, start=1)
+        )
+
+    @property
     def input_channels(self) -> tuple[str, ...]:
         """A name for each channel of the widest input: what the parts call it."""
         return _joint_names(*(part.input_channels for part in self.parts))
@@ -53,7 +64,7 @@ class Sequencing(AnsweringTask):
         return _joint_names(*(part.output_channels for part in self.parts))
 
     def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """Draw an order, then the parts in it."""
+        """Draw an order, then the parts in it. The step that shows the order is of no part."""
         order = torch.randperm(len(self.parts), generator=generator, device=generator.device).tolist()
         prompts, answers = [], []
         for number in order:
@@ -63,7 +74,19 @@ class Sequencing(AnsweringTask):
         indicator = prompts[0].new_zeros(1, *prompts[0].shape[1:])
         for place, number in enumerate(order, start=1):
             indicator[..., number] = place / len(order)
-        return prompt_then_answer(torch.cat([indicator, *prompts]), torch.cat(answers))
+        batch = prompt_then_answer(torch.cat([indicator, *prompts]), torch.cat(answers))
+        lengths = [1, *map(len, prompts), *map(len, answers)]
+        numbers = torch.tensor([-1, *order, *order], device=generator.device)
+        subtasks = numbers.repeat_interleave(torch.tensor(lengths, device=generator.device))
+        return batch._replace(subtasks=subtasks)
+
+    def metrics(self, output: Float[Tensor, "T B O"], batch: Batch) -> dict[str, float]:
+        """The bit metrics, and how often each part is answered where another is asked: ``answered_as_copy``."""
+        perseveration = {
+            f"answered_as_{name.replace(' ', '_')}": answered_as(number, output, batch)
+            for number, name in enumerate(self.names)
+        }
+        return super().metrics(output, batch) | perseveration
 
 
 def _apart(batch: Batch) -> tuple[Float[Tensor, "P B I"], Float[Tensor, "A B O"]]:

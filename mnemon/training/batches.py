@@ -19,7 +19,7 @@ def draw(task: Task, batch_size: int, seed: int, device: torch.device, part: int
     batch = task.sample(batch_size, generator_from(seed))
     if parts > 1:
         rows = slice(part, None, parts)
-        batch = Batch(
+        batch = batch._replace(
             inputs=batch.inputs[:, rows],
             targets=batch.targets[:, rows],
             mask=batch.mask[:, rows],

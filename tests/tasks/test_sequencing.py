@@ -50,22 +50,26 @@ def test_against_a_loop(names: tuple[str, ...], rows: int, seed: int) -> None:
     )
     for place, number in enumerate(order):
         inputs[0, :, number] = (place + 1) / len(parts)
-    step = 1
-    for part in drawn:
+    step, subtasks = 1, [-1]
+    for number, part in zip(order, drawn, strict=True):
         for t in range(len(part.inputs)):
             if part.mask[t, 0] == 0:
                 inputs[step, :, : part.inputs.shape[-1]] = part.inputs[t]
+                subtasks.append(number)
                 step += 1
-    for part in drawn:
+    for number, part in zip(order, drawn, strict=True):
         for t in range(len(part.inputs)):
             if part.mask[t, 0] == 1:
                 targets[step, :, : part.targets.shape[-1]] = part.targets[t]
                 mask[step] = 1
+                subtasks.append(number)
                 step += 1
     assert step == len(batch.inputs)
     assert torch.equal(batch.inputs, inputs)
     assert torch.equal(batch.targets, targets)
     assert torch.equal(batch.mask, mask)
+    assert batch.subtasks is not None
+    assert batch.subtasks.tolist() == subtasks
 
 
 def test_every_order_is_drawn_and_shown() -> None:
@@ -77,8 +81,10 @@ def test_every_order_is_drawn_and_shown() -> None:
 
 def test_names_of_channels_and_rendering() -> None:
     task = Sequencing(parts=(Copy(bits=1), RepeatCopy(bits=1)))
+    assert task.names == ("copy", "repeat copy")
     assert task.input_channels == ("bit 1", "start/delimiter", "end/count")
     assert task.output_channels == ("bit 1", "end")
+    assert Sequencing(parts=(*task.parts, Copy(bits=1))).names == ("copy 1", "repeat copy", "copy 3")
     batch = task.sample(1, torch.Generator().manual_seed(0))
     assert "end/count" in task.render(batch, 0, batch.targets)
 
