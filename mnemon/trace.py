@@ -55,6 +55,11 @@ class CellTrace:
         return _stack(self._controllers)
 
     @property
+    def has_programs(self) -> bool:
+        """Whether stored programs steered the memory."""
+        return bool(self._programs)
+
+    @property
     def programs(self) -> Tensor:
         """How much of each stored program steered the memory at every step: (T, B, stores, P)."""
         if self._states and not self._programs:
@@ -92,6 +97,11 @@ class Trace(Mapping[str, CellTrace]):
     def controller(self) -> Any:
         """The controller's states in the only cell."""
         return self._only().controller
+
+    @property
+    def has_programs(self) -> bool:
+        """Whether stored programs steered the memory of the only cell."""
+        return self._only().has_programs
 
     @property
     def programs(self) -> Tensor:

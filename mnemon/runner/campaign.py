@@ -18,7 +18,6 @@ from mnemon.runner.lock import only_campaign_in
 from mnemon.runner.messages import Assignment
 from mnemon.runner.process import WorkerProcess
 from mnemon.runner.sources import DataTask
-from mnemon.runner.tracing import TRACES
 from mnemon.training.directory import RunDirectory
 from mnemon.training.files import PARTIAL, read_json
 from mnemon.training.interrupt import Interrupted, StopRequest
@@ -41,7 +40,8 @@ class Run:
     @property
     def finished(self) -> bool:
         """Whether all that it leaves is there."""
-        return RunDirectory(self.folder).summary.exists() and (not self.job.trace or (self.folder / TRACES).exists())
+        kept = RunDirectory(self.folder)
+        return kept.summary.exists() and (not self.job.trace or kept.traces.exists())
 
     def tidy(self) -> None:
         """Delete what only an unfinished run needs."""

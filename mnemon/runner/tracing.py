@@ -1,46 +1,142 @@
-"""What a trained memory does with one sequence, left as JSON for heat maps.
+"""What a trained model does with held-out sequences, left as JSON for pictures and a table.
 
-``{"title", "arrays": [{"name", "rows", "columns", "values"}]}``: each array is one picture, time down.
+title       of the pictures
+arrays      one picture each, time down, of one sequence: the weights of each head, the write gate, the programs of each
+            store and, where a task asks for bits, input, target and answer, with those that are ``wrong``
+spans       the phases of that sequence, and the step at which each begins
+states      the controller's states c_t in several sequences, on their first two principal components; a point is
+            [first, second, phase, how far into its sequence]
+measures    ``silhouette``: how well the phases part, in all numbers of the states
+
+No sequence is chosen: they are the first of a stream of their own. The thesis shows its best ones and some failures.
 """
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from mnemon.tasks.base import Task
-from mnemon.trace import record_trace
+from mnemon.runner.clusters import principal_components, silhouette
+from mnemon.tasks.answering import AnsweringTask
+from mnemon.tasks.base import Batch, Task
+from mnemon.tasks.ngrams import DynamicNGrams
+from mnemon.tasks.phases import phases
+from mnemon.tasks.scoring import wrong_bits
+from mnemon.trace import Trace, record_trace
 from mnemon.training.batches import answer, draw
-from mnemon.training.files import write_json
+from mnemon.training.files import write_atomically
+from mnemon.training.record import json_number
 from mnemon.training.seeding import batch_seed
 
-TRACES = "traces.json"
-DIGITS = 3
+SEQUENCES = 4  # whose states are kept
+POINTS = 400  # at most, of all of them
+DIGITS = 2  # of what is drawn in shades
+DIGITS_OF_POINTS = 3
+
+
+class Watched(NamedTuple):
+    """A sequence, what came of it, and what went on inside."""
+
+    batch: Batch
+    output: Tensor
+    trace: Trace
+    phases: list[str]
 
 
 def write_traces(path: Path, model: nn.Module, task: Task, seed: int) -> None:
-    """Run one held-out sequence through the model and write its weightings and its write gate."""
-    batch = draw(task, 1, batch_seed(seed, "trace", 0), torch.device("cpu"))
+    """Run held-out sequences through the model, one by one, and write what it did."""
     model.eval()
+    watched = [_watch(model, task, batch_seed(seed, "trace", number)) for number in range(SEQUENCES)]
+    document = {
+        "title": "one held-out sequence",
+        "arrays": _arrays(task, watched[0]),
+        "spans": _spans(watched[0].phases),
+        **_clusters(watched),
+    }
+    write_atomically(path, json.dumps(document, separators=(",", ":"), allow_nan=False).encode())
+
+
+def _watch(model: nn.Module, task: Task, seed: int) -> Watched:
+    batch = draw(task, 1, seed, torch.device("cpu"))
     with torch.no_grad(), record_trace(model) as trace:
-        answer(model, batch)
-    arrays = [
-        *_weightings("write", trace.state.write_weights),
-        *_weightings("read", trace.state.read_weights),
-    ]
+        output = answer(model, batch)
+    return Watched(batch, output, trace, phases(task, batch))
+
+
+def _arrays(task: Task, watched: Watched) -> list[dict[str, Any]]:
+    batch, output, trace, _ = watched
+    writes, reads = _heads(trace.state.write_weights), _heads(trace.state.read_weights)
+    arrays = _bits(batch, output) if isinstance(task, AnsweringTask | DynamicNGrams) else []
+    arrays += _numbered("write weights, head", "slot", writes) + _numbered("read weights, head", "slot", reads)
     if hasattr(trace.interface, "write_gate"):
-        arrays.append(_array("write gate", "gate", trace.interface.write_gate[:, 0].reshape(len(batch.inputs), -1)))
-    write_json(path, {"title": "one held-out sequence", "arrays": arrays})
+        arrays.append(_array("write gate", "gate", trace.interface.write_gate[:, 0].reshape(len(output), -1)))
+    if trace.has_programs:
+        stores = trace.programs[:, 0].unbind(1)
+        if len(stores) == len(reads) + len(writes):  # each head has its own, read heads first
+            arrays += _numbered("programs, read head", "program", stores[: len(reads)])
+            arrays += _numbered("programs, write head", "program", stores[len(reads) :])
+        else:
+            arrays += _numbered("programs, store", "program", stores)
+    return arrays
 
 
-def _weightings(kind: str, weights: Tensor) -> list[dict[str, Any]]:
+def _bits(batch: Batch, output: Tensor) -> list[dict[str, Any]]:
+    """What was shown, asked and answered, the last two blank where nothing is asked."""
+    asked = batch.mask[:, 0].unsqueeze(1)
+    wrong = wrong_bits(output, batch)[:, 0].int().tolist()
+    return [
+        _array("input", "channel", batch.inputs[:, 0]),
+        _array("target", "channel", batch.targets[:, 0] * asked),
+        _array("answer", "channel", (output[:, 0] > 0) * asked) | {"wrong": wrong},
+    ]
+
+
+def _heads(weights: Tensor) -> tuple[Tensor, ...]:
     """Each head's weights over the slots, from (T, B, heads, N), or (T, B, N) where there is one head."""
     row = weights[:, 0]
-    heads = row.unsqueeze(1) if row.dim() == 2 else row
-    return [_array(f"{kind} weights, head {head + 1}", "slot", heads[:, head]) for head in range(heads.shape[1])]
+    return (row,) if row.dim() == 2 else row.unbind(1)
+
+
+def _numbered(name: str, columns: str, parts: Sequence[Tensor]) -> list[dict[str, Any]]:
+    return [_array(f"{name} {number}", columns, part) for number, part in enumerate(parts, start=1)]
 
 
 def _array(name: str, columns: str, values: Tensor) -> dict[str, Any]:
-    rounded = [[round(value, DIGITS) for value in row] for row in values.tolist()]
-    return {"name": name, "rows": "timestep", "columns": columns, "values": rounded}
+    return {"name": name, "rows": "timestep", "columns": columns, "values": _rounded(values, DIGITS)}
+
+
+def _spans(names: list[str]) -> list[dict[str, Any]]:
+    starts = [step for step, name in enumerate(names) if step == 0 or name != names[step - 1]]
+    return [{"name": names[step], "start": step} for step in starts]
+
+
+def _clusters(watched: Sequence[Watched]) -> dict[str, Any]:
+    """The states, thinned out evenly, and what is measured in all of them."""
+    names = [name for each in watched for name in each.phases]
+    kinds = sorted(set(names), key=names.index)
+    labels = torch.tensor([kinds.index(name) for name in names])
+    states = torch.cat([each.trace.controller.hidden[:, 0] for each in watched])
+    times = torch.cat([torch.linspace(0, 1, len(each.phases)) for each in watched])
+    projected, shares = principal_components(states)
+    points = torch.cat([projected, torch.stack([labels, times], dim=1)], dim=1)
+    every = -(-len(points) // POINTS)
+    return {
+        "states": {
+            "phases": kinds,
+            "shares": shares.tolist(),  # of the variance
+            "points": _rounded(points[::every], DIGITS_OF_POINTS),
+        },
+        "measures": {"silhouette": json_number(silhouette(states, labels))},
+    }
+
+
+def _rounded(values: Tensor, digits: int) -> list[list[float | int]]:
+    """Numbers that are short to write, 0 and 1 shortest of all."""
+    return [[_short(round(value, digits)) for value in row] for row in values.tolist()]
+
+
+def _short(value: float) -> float | int:
+    return int(value) if value.is_integer() else value

@@ -22,7 +22,7 @@ from mnemon.models.catalogue import build_model
 from mnemon.runner.job import Job
 from mnemon.runner.messages import Assignment, Standing, parse_assignment
 from mnemon.runner.parameters import count_parameters
-from mnemon.runner.tracing import TRACES, write_traces
+from mnemon.runner.tracing import write_traces
 from mnemon.training.allocation import keep_freed_memory
 from mnemon.training.directory import RunDirectory
 from mnemon.training.interrupt import Interrupted
@@ -79,7 +79,7 @@ def work(assignment: Assignment, progress: Progress) -> None:
         progress=progress,
     )
     if job.trace:
-        write_traces(folder / TRACES, model, tests[job.test], job.training.seed)
+        write_traces(RunDirectory(folder).traces, model, tests[job.test], job.training.seed)
 
 
 class PipeProgress:

@@ -44,17 +44,6 @@ def test_jobs_over_data_go_through_json_and_need_a_folder(tmp_path: Path) -> Non
         DataTask(name="yelp")
 
 
-@pytest.mark.parametrize(("model", "more"), [("NTM", []), ("DNC", ["write gate"])])
-def test_traces_are_of_one_sequence(model: str, more: list[str], tmp_path: Path) -> None:
-    job = dataclasses.replace(tiny_job("a", model, steps=2), trace=True)
-    run_in_this_process(experiment("tiny", job), tmp_path / "out")
-    traces = tmp_path / "out/jobs/a" / model.lower() / "seed-0/traces.json"
-    arrays = json.loads(traces.read_text())["arrays"]
-    assert [array["name"] for array in arrays] == ["write weights, head 1", "read weights, head 1", *more]
-    assert all(len(array["values"]) == 6 for array in arrays)
-    assert all(len(row) == 3 for array in arrays[:2] for row in array["values"])
-
-
 def test_rows_of_one_run(tmp_path: Path) -> None:
     """Its end, another metric of it, a test on the way, and one that never was."""
     readings = [

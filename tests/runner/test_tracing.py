@@ -1,0 +1,96 @@
+"""What a traced run leaves, for models with and without programs, on single tasks and sequences of them."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemon.tasks import Copy, Max, RepeatCopy, Sequencing, Task
+from tests.runner.tiny_campaign import TASK, experiment, run_in_this_process, tiny_job
+
+BITS = ["input", "target", "answer"]
+HEADS = ["write weights, head 1", "read weights, head 1"]
+TWO = Sequencing(
+    parts=(
+        Copy(bits=2, min_length=2, max_length=2),
+        RepeatCopy(bits=2, min_length=1, max_length=1, min_repeats=2, max_repeats=2),
+    )
+)
+
+
+def trace_of(model: str, folder: Path, task: Task = TASK) -> dict[str, Any]:
+    job = dataclasses.replace(tiny_job("a", model, steps=2), task=task, tests={"same": task}, trace=True)
+    run_in_this_process(experiment("tiny", job), folder / "out")
+    document: dict[str, Any] = json.loads((folder / "out/jobs/a" / model.lower() / "seed-0/traces.json").read_text())
+    return document
+
+
+def values(document: dict[str, Any], name: str) -> list[list[float]]:
+    (found,) = [array["values"] for array in document["arrays"] if array["name"] == name]
+    assert isinstance(found, list)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("model", "more"),
+    [
+        ("NTM", []),
+        ("DNC", ["write gate"]),
+        ("NUTM", ["programs, read head 1", "programs, write head 1"]),
+        ("NUTM-LRUA", ["programs, store 1"]),
+    ],
+)
+def test_arrays_are_of_one_sequence(model: str, more: list[str], tmp_path: Path) -> None:
+    document = trace_of(model, tmp_path)
+    assert [array["name"] for array in document["arrays"]] == [*BITS, *HEADS, *more]
+    assert all(len(array["values"]) == 6 for array in document["arrays"])
+    assert all(len(row) == 3 for name in HEADS for row in values(document, name))
+    assert document["spans"] == [{"name": "input", "start": 0}, {"name": "answer", "start": 4}]
+
+
+def test_answers_have_their_errors_marked(tmp_path: Path) -> None:
+    document = trace_of("NTM", tmp_path)
+    shown, target, answer = (values(document, name) for name in BITS)
+    (wrong,) = (array["wrong"] for array in document["arrays"] if "wrong" in array)
+    assert shown[1][:2] == target[4]
+    assert shown[2][:2] == target[5]
+    assert [shown[0][2:], shown[3][2:]] == [[1, 0], [0, 1]]
+    assert target[:4] == answer[:4] == [[0, 0]] * 4
+    assert wrong == [
+        [int(asked != given) for asked, given in zip(*rows, strict=True)] for rows in zip(target, answer, strict=True)
+    ]
+
+
+def test_programs_are_distributions(tmp_path: Path) -> None:
+    document = trace_of("NUTM", tmp_path)
+    for name in ("programs, read head 1", "programs, write head 1"):
+        assert all(len(row) == 2 and sum(row) == pytest.approx(1, abs=0.011) for row in values(document, name))
+
+
+def test_tasks_of_tokens_have_no_bits(tmp_path: Path) -> None:
+    document = trace_of("NTM", tmp_path, Max(length=4, largest=3))
+    assert [array["name"] for array in document["arrays"]] == HEADS
+
+
+def test_states_are_of_several_sequences(tmp_path: Path) -> None:
+    document = trace_of("NTM", tmp_path)
+    states = document["states"]
+    assert states["phases"] == ["input", "answer"]
+    assert [point[2:] for point in states["points"]] == [[0, 0], [0, 0.2], [0, 0.4], [0, 0.6], [1, 0.8], [1, 1]] * 4
+    assert 0 < states["shares"][1] <= states["shares"][0] <= 1
+    assert -1 <= document["measures"]["silhouette"] <= 1
+
+
+def test_states_know_their_sub_task(tmp_path: Path) -> None:
+    document = trace_of("NUTM", tmp_path, TWO)
+    phases = {f"{name}, {kind}" for name in ("copy", "repeat copy") for kind in ("input", "answer")}
+    assert set(document["states"]["phases"]) == {"order", *phases}
+    assert {span["name"] for span in document["spans"]} == {"order", *phases}
+    assert document["spans"][0] == {"name": "order", "start": 0}
+
+
+def test_long_sequences_leave_few_points(tmp_path: Path) -> None:
+    document = trace_of("NTM", tmp_path, Copy(bits=2, min_length=80, max_length=80))
+    assert len(document["states"]["points"]) == 4 * 162 / 2
