@@ -21,9 +21,9 @@ class Curve(NamedTuple):
 def learning_curve(results: Results, row: Row) -> Curve | None:
     """The held-out metric, or that of the training batches where there are too few tests; None without runs.
 
-    A row that was measured on the way has none either: it is a point of another's.
+    A row that was measured on the way has none either, being a point of another's, nor has a measure of the trace.
     """
-    if row.described.at is not None:
+    if row.described.at is not None or row.described.traced:
         return None
     metric = results.description.metric_of(row.described)
     records = [read_records(RunDirectory(run.folder).records) for run in row.runs]

@@ -17,6 +17,7 @@ FORMAT = "mnemon experiment"
 VERSION = 1
 
 Better = Literal["higher", "lower"]
+Shown = Literal["memory", "states"]  # of a trace: what was done in a sequence, or where the controller's states lie
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +33,7 @@ class RowDescription:
     metric: str | None = None  # None: the experiment's
     percent: bool | None = None  # None: as the experiment's
     at: float | None = None  # the share of the steps after which it was measured; None: at the end
+    traced: bool = False  # a measure of the trace rather than of a test
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,7 @@ class Description:
     aggregate: str  # how the thesis came to its values
     scale: float
     rows: list[RowDescription]
+    shows: Shown = "memory"
 
     def write(self, folder: Path) -> None:
         """Write it into the folder of the experiment."""

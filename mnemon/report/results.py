@@ -2,6 +2,7 @@
 
 import json
 import statistics
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ class Run:
 
     seed: int
     folder: Path
+    experiment: str  # that it was trained for
     value: float | None  # the metric as the table shows it; None: it was not finite
     effective: int  # parameters that get a gradient
     total: int
@@ -82,6 +84,14 @@ class Results:
         return ["mnemon", "run", described.experiment, "--seeds", str(count), "--scale", f"{described.scale:g}"]
 
     @property
+    def taken_over(self) -> dict[str, int]:
+        """How many runs were trained for each other experiment; a run may fill several rows."""
+        trained_for = {run.folder: run.experiment for row in self.rows for run in row.runs}
+        others = Counter(trained_for.values())
+        del others[self.description.experiment]
+        return dict(sorted(others.items()))
+
+    @property
     def machines(self) -> list[dict[str, Any]]:
         """The versions and the hardware of the runs, each once."""
         return _unique([run.provenance for row in self.rows for run in row.runs])
@@ -125,6 +135,7 @@ def _read_run(description: Description, row: RowDescription, seed: int, folder: 
         return Run(
             seed=seed,
             folder=folder,
+            experiment=summary["config"]["run"]["experiment"],
             value=None if value is None else description.factor_of(row) * value,
             effective=counts["effective"],
             total=counts["total"],
@@ -137,6 +148,8 @@ def _read_run(description: Description, row: RowDescription, seed: int, folder: 
 
 def _measured(folder: Path, summary: dict[str, Any], row: RowDescription, metric: str) -> float | None:
     """The metric at the end, or at the test after a share of the steps; None: it was not finite, or not measured."""
+    if row.traced:
+        return _measured_in_trace(RunDirectory(folder).traces, metric)
     if row.at is None:
         return summary["metrics"][row.test][metric]  # type: ignore[no-any-return]  # JSON
     step = round(row.at * summary["config"]["training"]["steps"])
@@ -144,6 +157,13 @@ def _measured(folder: Path, summary: dict[str, Any], row: RowDescription, metric
         if record.kind == "eval" and (record.test, record.step) == (row.test, step):
             return json_number(record.metrics[metric])
     return None
+
+
+def _measured_in_trace(path: Path, metric: str) -> float | None:
+    measures = read_json(path).get("measures")
+    if not isinstance(measures, dict) or metric not in measures:
+        raise UserError(f"{path} has no {metric}: move its run away, and run the experiment again with --resume")
+    return measures[metric]  # type: ignore[no-any-return]  # JSON
 
 
 def _unique(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:

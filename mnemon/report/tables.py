@@ -41,6 +41,7 @@ def document(results: Results, wanted: Callable[[Row], bool] = lambda _: True) -
             "command": results.command,
             "seeds": results.seeds,
             "machines": results.machines,
+            "taken_over": results.taken_over,
         },
     }
 
@@ -80,6 +81,9 @@ def facts(results: Results) -> list[str]:
         f"scale {described.scale:g} of the full number of steps; seeds {seeds}",
         f"command: `{shlex.join(results.command)}`",
     ]
+    for experiment, count in results.taken_over.items():
+        were = "of the runs was" if count == 1 else "of the runs were"
+        stated.append(f"{count} {were} trained for {experiment}, from the same settings")
     for machine in results.machines:
         versions = ", ".join(f"{name} {machine.get(name)}" for name in ("mnemon", "torch", "python"))
         stated.append(f"ran with {versions} on {machine.get('cpu')}, {machine.get('cores')} cores")

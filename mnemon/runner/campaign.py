@@ -1,9 +1,9 @@
 """A campaign: the runs of an experiment that are not finished yet, some processes at a time.
 
-A finished run leaves its records and summary; its checkpoints are deleted. A run that fails stops no other.
+A finished run leaves its records and summary; its checkpoints are deleted. A run that fails stops no other. One that
+another experiment has finished is taken over.
 """
 
-import shutil
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -17,35 +17,14 @@ from mnemon.runner.job import Experiment, Job
 from mnemon.runner.lock import only_campaign_in
 from mnemon.runner.messages import Assignment
 from mnemon.runner.process import WorkerProcess
+from mnemon.runner.run import Run, read_trained
+from mnemon.runner.sharing import take_over
 from mnemon.runner.sources import DataTask
 from mnemon.training.directory import RunDirectory
-from mnemon.training.files import PARTIAL, read_json
+from mnemon.training.files import PARTIAL
 from mnemon.training.interrupt import Interrupted, StopRequest
 
 POLL_SECONDS = 0.05
-
-
-@dataclass(frozen=True, kw_only=True)
-class Run:
-    """A job with its seed and its folder."""
-
-    job: Job
-    folder: Path
-
-    @property
-    def name(self) -> str:
-        """What people call it."""
-        return f"{self.job.setting}, {self.job.model}, seed {self.job.training.seed}"
-
-    @property
-    def finished(self) -> bool:
-        """Whether all that it leaves is there."""
-        kept = RunDirectory(self.folder)
-        return kept.summary.exists() and (not self.job.trace or kept.traces.exists())
-
-    def tidy(self) -> None:
-        """Delete what only an unfinished run needs."""
-        shutil.rmtree(RunDirectory(self.folder).checkpoints, ignore_errors=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,15 +77,22 @@ class Campaign:
         self.folder.mkdir(parents=True, exist_ok=True)
         with only_campaign_in(self.folder) as lock:
             self.description.write(self.folder)
-            waiting = deque(run for run in self.runs if not run.finished)
+            unfinished = [run for run in self.runs if not run.finished]
             for run in self.runs:
                 if run.finished:
                     run.tidy()
-            display.start(self.description, done=len(self.runs) - len(waiting), total=len(self.runs))
+            display.start(self.description, done=len(self.runs) - len(unfinished), total=len(self.runs))
             try:
+                waiting = deque(run for run in unfinished if not self._take_over(run, display))
                 return self._work_through(waiting, processes, lock, display)
             finally:
                 display.stop()
+
+    def _take_over(self, run: Run, display: Display) -> bool:
+        taken = take_over(run, self.folder, experiment=self.experiment.name, scale=self.scale)
+        if taken:
+            display.finished(run.name, run.folder)
+        return taken
 
     def _work_through(self, waiting: deque[Run], processes: int, lock: int, display: Display) -> list[Failure]:
         working: dict[WorkerProcess, Run] = {}
@@ -203,12 +189,8 @@ def _wanted_jobs(experiment: Experiment, only: str) -> list[Job]:
 
 def _check_same_job(run: Run) -> None:
     """A finished run counts only for the job that it was a run of."""
-    path = RunDirectory(run.folder).summary
-    try:
-        before = Job.from_json(read_json(path)["config"]["run"]["job"]).to_json()
-    except (KeyError, TypeError) as error:
-        raise UserError(f"{path} is not the summary of a job: move it away, or choose another --out") from error
-    now = run.job.to_json()
+    before, now = read_trained(run).job.to_json(), run.job.to_json()
     for name, value in now.items():
         if before[name] != value:
+            path = RunDirectory(run.folder).summary
             raise UserError(f"{path} is of a run with another {name}: move it away, or choose another --out")

@@ -128,7 +128,9 @@ def _status(standing: Standing, description: Description) -> str:
 
 
 def _outcome(folder: Path, description: Description) -> str:
-    """The metric of a finished run and its time."""
+    """The metric of a finished run, its time and, where it was taken over, what it was trained for."""
     summary = read_json(RunDirectory(folder).summary)
-    value = summary["metrics"][summary["config"]["run"]["job"]["test"]].get(description.metric)
-    return f"{description.metric_label} {number(description.shown(value))} in {duration(summary['seconds'])}"
+    run = summary["config"]["run"]
+    value = summary["metrics"][run["job"]["test"]].get(description.metric)
+    outcome = f"{description.metric_label} {number(description.shown(value))} in {duration(summary['seconds'])}"
+    return outcome if run["experiment"] == description.experiment else f"{outcome}, of {run['experiment']}"

@@ -12,7 +12,7 @@ from typing import Any
 
 from mnemon.errors import look_up
 from mnemon.models.catalogue import ModelConfig
-from mnemon.report.description import Better, Description, RowDescription
+from mnemon.report.description import Better, Description, RowDescription, Shown
 from mnemon.runner.sources import DataTask, settings_from_json, task_from_json, task_to_json
 from mnemon.tasks.base import Task
 from mnemon.training.config import TrainConfig
@@ -33,6 +33,7 @@ class Reading:
     metric: str | None = None  # None: the experiment's
     percent: bool | None = None  # None: as the experiment's
     at: float | None = None  # the share of the steps after which it is measured; None: at the end
+    traced: bool = False  # a measure of the trace rather than of a test
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +91,7 @@ class Job:
                 metric=reading.metric,
                 percent=reading.percent,
                 at=reading.at,
+                traced=reading.traced,
             )
             for reading in self.readings or [Reading(setting=self.setting, thesis=self.thesis)]
         ]
@@ -145,6 +147,7 @@ class Experiment:
     better: Better = "higher"
     aggregate: str = "one value a row"  # how the thesis came to its values
     literature: Sequence[Literature] = ()
+    shows: Shown = "memory"
 
     @property
     def summary(self) -> str:
@@ -170,6 +173,7 @@ class Experiment:
             better=self.better,
             aggregate=self.aggregate,
             scale=scale,
+            shows=self.shows,
             rows=sorted([*quoted, *ours], key=lambda row: order.index(row.setting)),
         )
 

@@ -1,11 +1,14 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mnemon.errors import UserError
 from mnemon.report.curves import learning_curve
+from mnemon.report.description import read_description
 from mnemon.report.results import find_experiments, read_results
 from mnemon.report.tables import cells, document, duration, markdown, number
+from mnemon.training.files import write_json
 from tests.report.written import MACHINE, write_experiment
 
 
@@ -113,4 +116,20 @@ def test_damaged_summaries_are_named(tmp_path: Path) -> None:
     folder = write_experiment(tmp_path / "one", {"ntm": [0.5]})
     (folder / "jobs/copy/ntm/seed-0/summary.json").write_text("{}")
     with pytest.raises(UserError, match=r"summary.json is not the summary of a run of copying: no 'config'"):
+        read_results(folder)
+
+
+def test_measures_of_the_trace(tmp_path: Path) -> None:
+    folder = write_experiment(tmp_path / "one", {"ntm": [0.5, 0.7]}, percent=False)
+    described = read_description(folder)
+    rows = [replace(row, metric="silhouette", traced=True) for row in described.rows]
+    replace(described, rows=rows).write(folder)
+    for seed, value in enumerate((0.25, None)):
+        write_json(folder / f"jobs/copy/ntm/seed-{seed}/traces.json", {"measures": {"silhouette": value}})
+    results = read_results(folder)
+    assert document(results)["rows"][1]["metric"] == "silhouette"
+    assert results.rows[1].values == [0.25]
+    assert learning_curve(results, results.rows[1]) is None
+    write_json(folder / "jobs/copy/ntm/seed-0/traces.json", {})
+    with pytest.raises(UserError, match=r"traces.json has no silhouette: move its run away"):
         read_results(folder)

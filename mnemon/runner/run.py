@@ -1,0 +1,53 @@
+"""A run of a campaign: a job with its seed, and the folder that it leaves its records in."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from mnemon.errors import UserError
+from mnemon.runner.job import Job
+from mnemon.training.directory import RunDirectory
+from mnemon.training.files import read_json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A job with its seed and its folder."""
+
+    job: Job
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return f"{self.job.setting}, {self.job.model}, seed {self.job.training.seed}"
+
+    @property
+    def finished(self) -> bool:
+        """Whether all that it leaves is there."""
+        kept = RunDirectory(self.folder)
+        return kept.summary.exists() and (not self.job.trace or kept.traces.exists())
+
+    def tidy(self) -> None:
+        """Delete what only an unfinished run needs."""
+        shutil.rmtree(RunDirectory(self.folder).checkpoints, ignore_errors=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """What the summary of a finished run says that it was."""
+
+    experiment: str
+    scale: float
+    job: Job
+
+
+def read_trained(run: Run) -> Trained:
+    """From the summary of a finished run."""
+    path = RunDirectory(run.folder).summary
+    try:
+        described = read_json(path)["config"]["run"]
+        job = Job.from_json(described["job"])
+        return Trained(experiment=described["experiment"], scale=described["scale"], job=job)
+    except (KeyError, TypeError) as error:
+        raise UserError(f"{path} is not the summary of a job: move it away, or choose another --out") from error
