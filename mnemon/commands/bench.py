@@ -28,7 +28,6 @@ from mnemon.models.baseline import LSTMBaseline
 from mnemon.native import pool
 from mnemon.programs import StoredProgramInterface
 from mnemon.rnn import MANN
-from mnemon.training.allocation import keep_freed_memory
 from mnemon.training.versions import provenance
 from mnemon.writing import CachedUniformWriting, RegularWriting, UniformWriting, Writing
 
@@ -95,7 +94,6 @@ class Bench:
             raise UserError("rounds and threads must be at least 1")
         for name in self.workloads:
             look_up(WORKLOADS, name, "workload")
-        keep_freed_memory()
         torch.set_num_threads(self.threads)
         facts = provenance()
         rows = [row for name in self.workloads for row in self._measure(name)]

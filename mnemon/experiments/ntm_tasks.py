@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from mnemon.experiments import ntm_sequencing, ntm_single
-from mnemon.models.catalogue import ModelConfig
+from mnemon.models.catalogue import MODELS, ModelConfig
 from mnemon.runner.job import Experiment, Job, Reading
 from mnemon.tasks.catalogue import TASKS
 from mnemon.training.config import TrainConfig
@@ -50,15 +50,26 @@ SEQUENCES: dict[str, str] = {
     "C+PS": "copy-and-priority-sort",
     "C+RC+AR+PS": "four-in-sequence",
 }
-SIZES: dict[str, ModelConfig] = {  # of an NTM, by the catalogue's name of the task
+# By the catalogue's name of the task, of an NTM and of one with stored programs.
+NTM_SIZES: dict[str, ModelConfig] = {
     **ntm_single.NTM,
     **{task: ntm_sequencing.NTM[setting] for setting, task in SEQUENCES.items()},
 }
+NUTM_SIZES: dict[str, ModelConfig] = {
+    **ntm_single.NUTM,
+    **{task: ntm_sequencing.NUTM[setting] for setting, task in SEQUENCES.items()},
+}
+
+
+def sizes_of(task: str, model: str) -> ModelConfig:
+    """The thesis's sizes for a model of the catalogue; of tasks for which it has none, the defaults."""
+    sizes = NUTM_SIZES if MODELS[model].has_programs else NTM_SIZES
+    return dataclasses.replace(sizes.get(task, ModelConfig()), name=model)
 
 
 def training_of(config: ModelConfig, training: TrainConfig) -> TrainConfig:
     """The same training, with the loss of the keys where there are programs."""
-    if config.programs is None:
+    if not MODELS[config.name].has_programs:
         return training
     return dataclasses.replace(training, auxiliary=0.1, auxiliary_decay=0.9)
 
