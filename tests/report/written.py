@@ -48,7 +48,10 @@ def write_run(folder: Path, value: float | None) -> None:
     writer.close()
     summary = {
         "metrics": {"held out": {"accuracy": value}},
-        "config": {"run": {"experiment": "copying", "parameters": {"effective": 1_000, "total": 1_200}}},
+        "config": {
+            "run": {"experiment": "copying", "parameters": {"effective": 1_000, "total": 1_200}},
+            "training": {"steps": 30},
+        },
         "steps": 30,
         "steps_per_second": 0.5,
         "provenance": MACHINE,

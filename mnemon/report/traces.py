@@ -1,0 +1,143 @@
+"""Pictures of what models did with held-out sequences, from the traces that runs leave.
+
+Shades go from white for 0 to black for 1, and to blue for −1. Wrong bits are orange. Phases differ in their marks as
+well as in their colours, which are chosen to be told apart by the colour-blind too.
+"""
+
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_rgba
+from matplotlib.figure import Figure
+
+from mnemon.errors import UserError
+from mnemon.report.picture import COLOURS, Picture, svg
+from mnemon.report.results import Results
+from mnemon.training.directory import RunDirectory
+from mnemon.training.files import read_json
+
+SHADES = LinearSegmentedColormap.from_list("shades", ["#4477aa", "white", "black"])
+WRONG = ListedColormap(["#ee7733"])
+BORDER = "#228833"  # between phases
+MARKS = ("o", "^", "s", "D", "v", "P", "X", "*", "<")
+ACROSS = 8  # arrays side by side
+PANEL = 1.7  # inches
+SHORTEST_NAMED = 0.02  # share of the steps
+STATES_ACROSS = 2
+FAINTEST = 0.4  # the first states of a sequence
+
+
+class Traced(NamedTuple):
+    """A row's first run that left a trace."""
+
+    name: str
+    path: Path
+    document: dict[str, Any]
+
+
+def trace_pictures(results: Results) -> list[Picture]:
+    """What the experiment shows of its traces; none where no run left any."""
+    traced = _traced(results)
+    if results.description.shows == "memory":
+        return [_memory(each) for each in traced]
+    return [_states(traced)] if traced else []
+
+
+def _traced(results: Results) -> list[Traced]:
+    """One for each folder of runs, which may fill several rows."""
+    found: dict[str | None, Traced] = {}
+    for row in results.rows:
+        paths = {run.seed: RunDirectory(run.folder).traces for run in row.runs}
+        seed = next((seed for seed, path in paths.items() if path.exists()), None)
+        if seed is not None and row.described.folder not in found:
+            name = f"{row.described.setting}, {row.described.model}, seed {seed}"
+            found[row.described.folder] = Traced(name, paths[seed], read_json(paths[seed]))
+    return list(found.values())
+
+
+def _memory(traced: Traced) -> Picture:
+    arrays = _part(traced, "arrays", {"name", "rows", "columns", "values"})
+    spans = traced.document.get("spans", [])
+    across = min(ACROSS, len(arrays))
+    down = -(-len(arrays) // across)
+    height = min(9.0, max(4.5, 0.02 * len(arrays[0]["values"])))
+    figure = Figure(figsize=(PANEL * across + 1, height * down), layout="constrained")
+    panels = figure.subplots(down, across, squeeze=False).flatten()
+    for number, (panel, array) in enumerate(zip(panels, arrays, strict=False)):
+        draw_array(panel, array)
+        for span in spans[1:]:
+            panel.axhline(span["start"] - 0.5, color=BORDER, linestyle="--", linewidth=0.8)
+        if number % across == 0:
+            panel.set_ylabel(array["rows"])
+        if number % across == across - 1 or number == len(arrays) - 1:
+            _name_spans(panel, spans, len(array["values"]))
+    for panel in panels[len(arrays) :]:
+        panel.set_axis_off()
+    wrong = " Wrong bits are orange, negative numbers blue." if any("wrong" in array for array in arrays) else ""
+    return Picture(f"{traced.name}: where the memory was written and read.{wrong}", svg(figure))
+
+
+def draw_array(panel: Axes, array: dict[str, Any]) -> None:
+    """In shades, with what is wrong in its own colour."""
+    panel.imshow(array["values"], vmin=-1, vmax=1, cmap=SHADES, aspect="auto", interpolation="none")
+    if "wrong" in array:
+        marked = [[1.0 if wrong else math.nan for wrong in row] for row in array["wrong"]]
+        panel.imshow(marked, vmin=0, vmax=1, cmap=WRONG, aspect="auto", interpolation="none")
+    panel.set_title(array["name"].replace(", ", "\n"))
+    panel.set_xlabel(array["columns"])
+    columns = len(array["values"][0])
+    panel.set_xticks(range(0, columns, 1 + columns // 6))
+    panel.grid(visible=False)
+
+
+def _name_spans(panel: Axes, spans: list[dict[str, Any]], steps: int) -> None:
+    """The phases on the right, each beside the middle of its steps, as far as there is room for its name."""
+    ends = [*(span["start"] for span in spans[1:]), steps]
+    middles = {
+        (span["start"] + end - 1) / 2: span["name"]
+        for span, end in zip(spans, ends, strict=False)
+        if end - span["start"] >= SHORTEST_NAMED * steps
+    }
+    panel.secondary_yaxis("right").set_yticks(list(middles), list(middles.values()))
+
+
+def _states(traced: list[Traced]) -> Picture:
+    """A panel for each model; a state is fainter the earlier in its sequence."""
+    down = -(-len(traced) // STATES_ACROSS)
+    figure = Figure(figsize=(9, 3.6 * down), layout="constrained")
+    panels = figure.subplots(down, STATES_ACROSS, squeeze=False).flatten()
+    for panel, each in zip(panels, traced, strict=False):
+        _draw_states(panel, each)
+    for panel in panels[len(traced) :]:
+        panel.set_axis_off()
+    caption = "The controller's states on their first two principal components, fainter the earlier in their sequence."
+    return Picture(caption, svg(figure))
+
+
+def _draw_states(panel: Axes, traced: Traced) -> None:
+    (states,) = _part(traced, "states", {"phases", "shares", "points"})
+    for number, phase in enumerate(states["phases"]):
+        mark, colour = MARKS[number % len(MARKS)], COLOURS[number % len(COLOURS)]
+        points = [point for point in states["points"] if point[2] == number]
+        shades = [to_rgba(colour, FAINTEST + (1 - FAINTEST) * point[3]) for point in points]
+        across, up = [point[0] for point in points], [point[1] for point in points]
+        panel.scatter(across, up, s=14, c=shades, marker=mark, linewidths=0)
+        panel.scatter([], [], s=14, color=colour, marker=mark, label=phase)  # in the legend at full strength
+    panel.set_title(traced.name)
+    first, second = (
+        f"component {number}, {share:.0%} of the variance" for number, share in enumerate(states["shares"], 1)
+    )
+    panel.set_xlabel(first)
+    panel.set_ylabel(second)
+    panel.legend(fontsize=7)
+
+
+def _part(traced: Traced, name: str, fields: set[str]) -> list[dict[str, Any]]:
+    """A part of the document as a list, each entry of which has all fields."""
+    part = traced.document.get(name)
+    entries = [entry for entry in (part if isinstance(part, list) else [part]) if isinstance(entry, dict)]
+    if not entries or not all(fields <= set(entry) for entry in entries):
+        raise UserError(f"{traced.path} holds no {name}: each needs {', '.join(sorted(fields))}")
+    return entries
