@@ -9,8 +9,10 @@ from mnemon.experiments.memorisation import MEMORISATION
 from mnemon.experiments.ntm_tasks import NTM_SEQUENCING, NTM_SINGLE
 from mnemon.experiments.omniglot import OMNIGLOT
 from mnemon.experiments.pixel_mnist import PIXEL_MNIST
+from mnemon.experiments.programs import PROGRAMS
 from mnemon.experiments.reasoning import REASONING
 from mnemon.experiments.sinusoid import SINUSOID
+from mnemon.experiments.state_clusters import STATE_CLUSTERS
 from mnemon.experiments.uw_ablation import UW_ABLATION
 from mnemon.experiments.writing_behaviour import WRITING_BEHAVIOUR
 from mnemon.runner.job import Experiment
@@ -28,6 +30,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         WRITING_BEHAVIOUR,
         NTM_SINGLE,
         NTM_SEQUENCING,
+        PROGRAMS,
+        STATE_CLUSTERS,
         CONTINUAL,
         OMNIGLOT,
         BABI,

@@ -16,6 +16,11 @@ from mnemon.tasks.base import Batch
 from mnemon.tasks.scoring import wrong_bits
 
 
+def metric_of(name: str) -> str:
+    """What the share of a sub-task is called among the metrics: ``answered_as_repeat_copy``."""
+    return f"answered_as_{name.replace(' ', '_')}"
+
+
 def answered_as(subtask: int, output: Float[Tensor, "T B O"], batch: Batch) -> float:
     """Of the steps that other sub-tasks ask, the share answered wrongly and with a step of this one's answer.
 

@@ -20,7 +20,7 @@ from torch import Tensor
 from mnemon.errors import UserError
 from mnemon.tasks.answering import AnsweringTask
 from mnemon.tasks.base import Batch
-from mnemon.tasks.perseveration import answered_as
+from mnemon.tasks.perseveration import answered_as, metric_of
 from mnemon.tasks.sampling import add_channels, prompt_then_answer
 
 
@@ -82,10 +82,7 @@ class Sequencing(AnsweringTask):
 
     def metrics(self, output: Float[Tensor, "T B O"], batch: Batch) -> dict[str, float]:
         """The bit metrics, and how often each part is answered where another is asked: ``answered_as_copy``."""
-        perseveration = {
-            f"answered_as_{name.replace(' ', '_')}": answered_as(number, output, batch)
-            for number, name in enumerate(self.names)
-        }
+        perseveration = {metric_of(name): answered_as(number, output, batch) for number, name in enumerate(self.names)}
         return super().metrics(output, batch) | perseveration
 
 

@@ -4,6 +4,7 @@ import dataclasses
 import json
 
 import pytest
+import torch
 
 from mnemon.errors import UserError
 from mnemon.experiments import babi, documents, memorisation, ntm_tasks, pixel_mnist, reasoning
@@ -13,14 +14,15 @@ from mnemon.models.catalogue import build_model
 from mnemon.runner.job import Experiment, Job
 from mnemon.runner.parameters import count_parameters
 from mnemon.runner.sources import DataTask
+from mnemon.tasks.sequencing import Sequencing
 
 ALL = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda experiment: experiment.name)
-SYNTHETIC = [
-    pytest.param(job, id=f"{experiment.name} {job.setting} {job.model}")
+SYNTHETIC = {  # by what they do, as some are in several experiments
+    json.dumps(job.to_json()): pytest.param(job, id=f"{experiment.name} {job.setting} {job.model}")
     for experiment in EXPERIMENTS.values()
     for job in experiment.jobs()
     if not isinstance(job.task, DataTask)
-]
+}
 
 
 @ALL
@@ -41,7 +43,7 @@ def test_descriptions_have_every_row(experiment: Experiment) -> None:
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("job", SYNTHETIC)
+@pytest.mark.parametrize("job", SYNTHETIC.values())
 def test_models_build_and_learn(job: Job) -> None:
     task, _ = job.open(None)
     counts = count_parameters(build_model(job.config, task.input_size, task.output_size), task, 2, 0)
@@ -127,6 +129,34 @@ def test_continual_tests_all_four_after_each() -> None:
     assert [reading.at for reading in ntm.readings] == [share for share in (0.25, 0.5, 0.75, 1.0) for _ in range(4)]
     short = ntm.for_run(0, 0.01).training
     assert (short.steps, short.eval_every) == (800, 200)
+
+
+@pytest.mark.parametrize("name", ["programs", "state-clusters"])
+def test_pictures_of_chapter_7_are_of_the_runs_of_its_tables(name: str) -> None:
+    trained = {job.folder: job.to_json() for job in NTM_TASKS}
+    jobs = find_experiment(name).jobs()
+    assert all(trained[job.folder] == job.to_json() for job in jobs)
+    assert all(job.trace for job in jobs)
+
+
+def test_pictures_of_chapter_7() -> None:
+    programs = [(job.setting, job.model) for job in find_experiment("programs").jobs()]
+    assert programs[:6] == [(setting, "NUTM (p=2)") for setting in ntm_tasks.SINGLE]
+    assert [model for _, model in programs[6:]] == ["NTM", "NUTM (p=3)"] * 3 + ["NTM", "NUTM (p=4)"]
+    clusters = find_experiment("state-clusters").describe(1.0)
+    assert clusters.shows == "states"
+    rows = [(row.setting, clusters.metric_of(row), row.traced) for row in clusters.rows if row.model == "NTM"]
+    assert rows[:2] == [("Copy", "silhouette", True), ("Copy, bit accuracy", "bit_accuracy", False)]
+    assert [setting for setting, _, traced in rows if traced] == ["Copy", "Repeat Copy", "C+RC"]
+
+
+def test_perseveration_is_measured_by_the_task() -> None:
+    for job in find_experiment("programs").jobs():
+        if isinstance(job.task, Sequencing):
+            batch = job.task.sample(1, torch.Generator().manual_seed(0))
+            measured = job.task.metrics(batch.targets, batch)
+            assert [reading.metric for reading in job.readings] == [None, *list(measured)[2:]]
+            assert len(job.readings) == 1 + len(job.task.parts)
 
 
 def test_programs_bring_their_loss() -> None:
