@@ -1,8 +1,9 @@
 """Clusters of states (thesis, appendix “Clustering on The Latent Space”): do the controller's states part by phase?
 
 The thesis shows copy and repeat copy; the two in sequence are ours. It finds by eye that NUTM has the clearer clusters.
-The table has the mean silhouette of the phases and, as clusters of a model that has not learnt its task say little, its
-accuracy. Runs are taken over from the tables of these tasks where they are finished.
+The table has the mean silhouette of the phases, that of the same model before training, as phases part by themselves
+while nothing is shown, and the accuracy, as clusters of a model that has not learnt its task say little. Runs are taken
+over from the tables of these tasks where they are finished.
 """
 
 import dataclasses
@@ -20,6 +21,7 @@ def jobs() -> list[Job]:
             job,
             readings=[
                 Reading(setting=job.setting, traced=True),
+                Reading(setting=f"{job.setting}, untrained", metric="silhouette_untrained", traced=True),
                 Reading(setting=f"{job.setting}, bit accuracy", metric="bit_accuracy", percent=True),
             ],
         )

@@ -6,9 +6,12 @@ arrays      one picture each, time down, of one sequence: the weights of each he
 spans       the phases of that sequence, and the step at which each begins
 states      the controller's states c_t in several sequences, on their first two principal components; a point is
             [first, second, phase, how far into its sequence]
-measures    ``silhouette``: how well the phases part, in all numbers of the states
+measures    ``silhouette``, how well the phases part in all numbers of the states, and ``silhouette_untrained``, how
+            well they did before the model had learnt anything: nothing is shown while an answer is asked
 
 No sequence is chosen: they are the first of a stream of their own. The thesis shows its best ones and some failures.
+
+Letters: ``K`` states, ``H`` hidden.
 """
 
 import json
@@ -17,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from mnemon.runner.clusters import principal_components, silhouette
@@ -46,21 +50,25 @@ class Watched(NamedTuple):
     phases: list[str]
 
 
-def write_traces(path: Path, model: nn.Module, task: Task, seed: int) -> None:
+def write_traces(path: Path, model: nn.Module, task: Task, seed: int, *, untrained: nn.Module) -> None:
     """Run held-out sequences through the model, one by one, and write what it did."""
-    model.eval()
-    watched = [_watch(model, task, batch_seed(seed, "trace", number)) for number in range(SEQUENCES)]
+    watched, before = (
+        [_watch(each, task, batch_seed(seed, "trace", number)) for number in range(SEQUENCES)]
+        for each in (model, untrained)
+    )
     document = {
         "title": "one held-out sequence",
         "arrays": _arrays(task, watched[0]),
         "spans": _spans(watched[0].phases),
-        **_clusters(watched),
+        "states": _projected(watched),
+        "measures": {"silhouette": _silhouette(watched), "silhouette_untrained": _silhouette(before)},
     }
     write_atomically(path, json.dumps(document, separators=(",", ":"), allow_nan=False).encode())
 
 
 def _watch(model: nn.Module, task: Task, seed: int) -> Watched:
     batch = draw(task, 1, seed, torch.device("cpu"))
+    model.eval()
     with torch.no_grad(), record_trace(model) as trace:
         output = answer(model, batch)
     return Watched(batch, output, trace, phases(task, batch))
@@ -113,24 +121,33 @@ def _spans(names: list[str]) -> list[dict[str, Any]]:
     return [{"name": names[step], "start": step} for step in starts]
 
 
-def _clusters(watched: Sequence[Watched]) -> dict[str, Any]:
-    """The states, thinned out evenly, and what is measured in all of them."""
-    names = [name for each in watched for name in each.phases]
-    kinds = sorted(set(names), key=names.index)
-    labels = torch.tensor([kinds.index(name) for name in names])
-    states = torch.cat([each.trace.controller.hidden[:, 0] for each in watched])
+def _projected(watched: Sequence[Watched]) -> dict[str, Any]:
+    """The states on two components, thinned out evenly."""
+    kinds, labels = _labels(watched)
     times = torch.cat([torch.linspace(0, 1, len(each.phases)) for each in watched])
-    projected, shares = principal_components(states)
+    projected, shares = principal_components(_states(watched))
     points = torch.cat([projected, torch.stack([labels, times], dim=1)], dim=1)
     every = -(-len(points) // POINTS)
     return {
-        "states": {
-            "phases": kinds,
-            "shares": shares.tolist(),  # of the variance
-            "points": _rounded(points[::every], DIGITS_OF_POINTS),
-        },
-        "measures": {"silhouette": json_number(silhouette(states, labels))},
+        "phases": kinds,
+        "shares": shares.tolist(),  # of the variance
+        "points": _rounded(points[::every], DIGITS_OF_POINTS),
     }
+
+
+def _silhouette(watched: Sequence[Watched]) -> float | None:
+    return json_number(silhouette(_states(watched), _labels(watched)[1]))
+
+
+def _states(watched: Sequence[Watched]) -> Float[Tensor, "K H"]:
+    return torch.cat([each.trace.controller.hidden[:, 0] for each in watched])
+
+
+def _labels(watched: Sequence[Watched]) -> tuple[list[str], Int[Tensor, "K"]]:
+    """The phases there are, and the number of that which each state is of."""
+    names = [name for each in watched for name in each.phases]
+    kinds = sorted(set(names), key=names.index)
+    return kinds, torch.tensor([kinds.index(name) for name in names])
 
 
 def _rounded(values: Tensor, digits: int) -> list[list[float | int]]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import torch
+from torch import nn
 
 from mnemon.errors import UserError
 from mnemon.models.catalogue import build_model
@@ -23,6 +24,7 @@ from mnemon.runner.job import Job
 from mnemon.runner.messages import Assignment, Standing, parse_assignment
 from mnemon.runner.parameters import count_parameters
 from mnemon.runner.tracing import write_traces
+from mnemon.tasks.base import Task
 from mnemon.training.allocation import keep_freed_memory
 from mnemon.training.directory import RunDirectory
 from mnemon.training.interrupt import Interrupted
@@ -59,8 +61,7 @@ def work(assignment: Assignment, progress: Progress) -> None:
     """Train, or go on training, and leave what is to stay."""
     job, folder = Job.from_json(assignment.job), Path(assignment.folder)
     task, tests = job.open(None if assignment.data is None else Path(assignment.data))
-    seed_everything(job.training.seed)
-    model = build_model(job.config, task.input_size, task.output_size)
+    model = _untrained(job, task)
     described = {
         "experiment": assignment.experiment,
         "scale": assignment.scale,
@@ -79,7 +80,14 @@ def work(assignment: Assignment, progress: Progress) -> None:
         progress=progress,
     )
     if job.trace:
-        write_traces(RunDirectory(folder).traces, model, tests[job.test], job.training.seed)
+        traces = RunDirectory(folder).traces
+        write_traces(traces, model, tests[job.test], job.training.seed, untrained=_untrained(job, task))
+
+
+def _untrained(job: Job, task: Task) -> nn.Module:
+    """The model as it begins, the same at every call."""
+    seed_everything(job.training.seed)
+    return build_model(job.config, task.input_size, task.output_size)
 
 
 class PipeProgress:

@@ -146,8 +146,12 @@ def test_pictures_of_chapter_7() -> None:
     clusters = find_experiment("state-clusters").describe(1.0)
     assert clusters.shows == "states"
     rows = [(row.setting, clusters.metric_of(row), row.traced) for row in clusters.rows if row.model == "NTM"]
-    assert rows[:2] == [("Copy", "silhouette", True), ("Copy, bit accuracy", "bit_accuracy", False)]
-    assert [setting for setting, _, traced in rows if traced] == ["Copy", "Repeat Copy", "C+RC"]
+    assert rows[:3] == [
+        ("Copy", "silhouette", True),
+        ("Copy, untrained", "silhouette_untrained", True),
+        ("Copy, bit accuracy", "bit_accuracy", False),
+    ]
+    assert [setting for setting, metric, _ in rows if metric == "silhouette"] == ["Copy", "Repeat Copy", "C+RC"]
 
 
 def test_perseveration_is_measured_by_the_task() -> None:

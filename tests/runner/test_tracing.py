@@ -20,8 +20,9 @@ TWO = Sequencing(
 )
 
 
-def trace_of(model: str, folder: Path, task: Task = TASK) -> dict[str, Any]:
-    job = dataclasses.replace(tiny_job("a", model, steps=2), task=task, tests={"same": task}, trace=True)
+def trace_of(model: str, folder: Path, task: Task = TASK, **training: Any) -> dict[str, Any]:
+    job = tiny_job("a", model, **{"steps": 2, **training})
+    job = dataclasses.replace(job, task=task, tests={"same": task}, trace=True)
     run_in_this_process(experiment("tiny", job), folder / "out")
     document: dict[str, Any] = json.loads((folder / "out/jobs/a" / model.lower() / "seed-0/traces.json").read_text())
     return document
@@ -80,7 +81,17 @@ def test_states_are_of_several_sequences(tmp_path: Path) -> None:
     assert states["phases"] == ["input", "answer"]
     assert [point[2:] for point in states["points"]] == [[0, 0], [0, 0.2], [0, 0.4], [0, 0.6], [1, 0.8], [1, 1]] * 4
     assert 0 < states["shares"][1] <= states["shares"][0] <= 1
-    assert -1 <= document["measures"]["silhouette"] <= 1
+    assert list(document["measures"]) == ["silhouette", "silhouette_untrained"]
+    assert all(-1 <= measured <= 1 for measured in document["measures"].values())
+
+
+def test_untrained_is_as_training_began(tmp_path: Path) -> None:
+    still, moved = (
+        trace_of("NTM", tmp_path / str(rate), steps=20, learning_rate=rate)["measures"] for rate in (1e-9, 0.01)
+    )
+    assert still["silhouette_untrained"] == moved["silhouette_untrained"]
+    assert still["silhouette"] == pytest.approx(still["silhouette_untrained"], abs=1e-4)
+    assert moved["silhouette"] != pytest.approx(moved["silhouette_untrained"], abs=1e-2)
 
 
 def test_states_know_their_sub_task(tmp_path: Path) -> None:
