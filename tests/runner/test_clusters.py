@@ -22,6 +22,7 @@ def silhouette_in_a_loop(points: list[list[float]], labels: list[int]) -> float:
     return sum(widths) / len(widths)
 
 
+@settings(deadline=None)
 @given(st.integers(2, 12), st.integers(1, 5), st.integers(2, 4), st.integers(0, 1000))
 def test_silhouette_against_a_loop(count: int, size: int, kinds: int, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
