@@ -224,7 +224,7 @@ def run(
     if isinstance(cell.writing, CachedUniformWriting):
         attention = torch.cat([part.flatten() for part in (cell.writing.query, cell.writing.key, cell.writing.score)])
         cache = state.writing.hidden
-    lengths = None if lengths is None else lengths.to(torch.int64)
+    lengths = None if lengths is None else lengths.to(torch.int64).contiguous()
     others = (kernel.ends, cell.interface.draw_noise(steps, batch), lengths, _schedule(cell, state, steps, batch))
     weights, parts = (inputs, *kernel.weights, attention, cache), [*state.controller, *state.memory]
     features, final = run_sequence(weights, parts, others, kernel.name, kernel.numbers)

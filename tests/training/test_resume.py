@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +42,14 @@ class SignalDuring(Delay):
             for _ in range(self.times):
                 signal.raise_signal(self.number)
         return super().sample(batch_size, generator)
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Also where the tests run in the background, for which shells have SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_same_seed_twice_gives_the_same_bytes_and_another_seed_does_not(tmp_path: Path) -> None:
