@@ -213,8 +213,8 @@ class LayerNormLSTMController(Controller[LSTMState]):
 
     Each gate and the cell have a gain and a bias; the matrices have none. The forget gate is lifted by 1.
 
-    The matrices begin small whatever the family. Normalisation undoes their scale, but the scale says how far a step of
-    Adam turns them: with U(±1/√hidden) a DNC copies 36% of 50 tokens after 4,000 steps, with a third of it 59%.
+    The matrices begin small whatever the family. Normalisation undoes their scale, but the smaller they are the further
+    a step of Adam turns them, and the sooner a DNC of §6.5.2 learns; the thesis does not say how they began.
     """
 
     gates = 4

@@ -12,6 +12,7 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -196,7 +197,7 @@ class Bench:
             for size in sizes:
                 chosen = {"steps": 50, "slots": 64, "batch": 8} | {what: size}
                 workload = Workload(
-                    lambda slots=chosen["slots"]: DNCMemory(slots, 16, 1, links=False),  # type: ignore[misc]
+                    partial(DNCMemory, chosen["slots"], 16, 1, links=False),
                     batch=chosen["batch"],
                     steps=chosen["steps"],
                 )

@@ -4,6 +4,7 @@ Letters: ``T`` time, ``B`` batch, ``I`` input, ``S`` numbers of the observed sta
 """
 
 import dataclasses
+import importlib.util
 import io
 import json
 import math
@@ -250,10 +251,8 @@ def _check_plot(path: Path) -> None:
         raise UserError(f"the plot is a PNG file: write --plot {path.with_suffix('.png')}")
     if not path.parent.is_dir():
         raise UserError(f"there is no folder {path.parent}: make it, or write another --plot")
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise UserError("a plot needs matplotlib: pip install 'mnemon[viz]'") from error
+    if importlib.util.find_spec("matplotlib") is None:
+        raise UserError("a plot needs matplotlib: pip install 'mnemon[viz]'")
 
 
 def _draw(document: dict[str, Any]) -> bytes:

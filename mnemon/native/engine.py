@@ -119,13 +119,13 @@ class InterfaceWeights(NamedTuple):
 
     weight: Tensor  # Z H
     bias: Tensor | None  # Z
-    keys: Tensor | None = None  # S P K
-    ends: Tensor | None = None  # S, where each store's part of the interface vector ends
-    options: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+    keys: Tensor | None  # S P K
+    ends: Tensor | None  # S, where each store's part of the interface vector ends
+    options: dict[str, Any]
 
 
 def _linear(interface: LinearInterface) -> InterfaceWeights:
-    return InterfaceWeights(interface.weight, interface.bias)
+    return InterfaceWeights(interface.weight, interface.bias, None, None, {})
 
 
 def _stored(interface: StoredProgramInterface) -> InterfaceWeights:

@@ -14,12 +14,13 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from mnemon.errors import UserError
 from mnemon.training.files import write_atomically
 
 Kind = Literal["train", "eval"]
+KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +91,7 @@ def _parse(path: Path, number: int, line: bytes) -> Record:
     try:
         row = json.loads(line)
         record = Record(
-            kind={"train": "train", "eval": "eval"}[row["kind"]],  # type: ignore[arg-type]
+            kind=KINDS[row["kind"]],
             step=int(row["step"]),
             loss=_number(row["loss"]),
             metrics={name: _number(value) for name, value in row["metrics"].items()},

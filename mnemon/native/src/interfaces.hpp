@@ -50,7 +50,8 @@ template <class T> struct Interface {
         zero_padding(xi, X);
     }
 
-    // From dξ to the gradient of the step's numbers; that of the keys is added up over the steps. dw has room for P numbers. With d = dξ:
+    // From dξ to the gradient of the step's numbers; that of the keys is added up over the steps. dw has room for P
+    // numbers. With d = dξ:
     //   do_px = w_sp d_x,   dw_sp = Σ_x d_x o_px,   dz_sp = w_sp (dw_sp − Σ_q w_sq dw_sq) / temperature,
     //   dβ = Σ_p dz_sp c_sp, on through the slope of softplus, σ = 1 − e^−β, and with e = β dz, i = 1/‖k‖, j = 1/‖key‖:
     //   dk = Σ_p e_p (i j_p key_p − i² c_p k),   dkey_p += e_p (i j_p k − j_p² c_p key_p).
