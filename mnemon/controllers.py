@@ -12,6 +12,7 @@ follow those of another along the first axis.
 Deviations: the GRU applies its reset gate after the recurrent product, as torch.nn.GRU does (the thesis: before).
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar, Generic, NamedTuple, TypeVar
@@ -213,8 +214,7 @@ class LayerNormLSTMController(Controller[LSTMState]):
 
     Each gate and the cell have a gain and a bias; the matrices have none. The forget gate is lifted by 1.
 
-    The matrices begin small whatever the family. Normalisation undoes their scale, but the smaller they are the further
-    a step of Adam turns them, and the sooner a DNC of §6.5.2 learns; the thesis does not say how they began.
+    The matrices begin with Glorot and Bengio's uniform range whatever the family, as in the authors' program.
     """
 
     gates = 4
@@ -226,11 +226,13 @@ class LayerNormLSTMController(Controller[LSTMState]):
         self.norm_bias = parameter(5, self.hidden_size)
 
     def reset_parameters(self) -> None:
-        """Matrices N(0, 0.02²); gains 1 and biases 0."""
+        """Matrices U(±√(6 / (inputs + 5 hidden))), one range for [x, r, h] side by side; gains 1 and biases 0."""
         super().reset_parameters()
+        assert self.weight_ih is not None
+        assert self.weight_hh is not None
+        bound = math.sqrt(6 / (self.weight_ih.shape[1] + 5 * self.hidden_size))
         for weight in (self.weight_ih, self.weight_hh):
-            assert weight is not None
-            nn.init.normal_(weight, std=0.02)
+            nn.init.uniform_(weight, -bound, bound)
         nn.init.ones_(self.norm_gain)
         nn.init.zeros_(self.norm_bias)
 

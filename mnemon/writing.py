@@ -241,10 +241,9 @@ class CachedUniformWriting(Scheduled[Cache]):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Glorot and Bengio's uniform range for each matrix."""
-        hidden = self.key.shape[1]
-        for weight in (self.query[:, :hidden], self.query[:, hidden:], self.key, self.score.unsqueeze(0)):
-            nn.init.xavier_uniform_(weight)
+        """N(0, 0.1²), as in the authors' program."""
+        for weight in (self.query, self.key, self.score):
+            nn.init.normal_(weight, std=0.1)
 
     def init_state(self, batch: int, device: torch.device | None = None) -> Cache:
         """Nothing cached yet."""

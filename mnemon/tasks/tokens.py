@@ -5,8 +5,9 @@ The prompt is T tokens and an end-of-sequence step, the input while answering is
 Deviations from the thesis:
     tokens: 1 to 9 with 0 for the end of the sequence, so that there are the "10 possible outputs" of §6.5.1, which
         also says that integers come from [1, 10]; 1 to 50 for max.
-    end of sequence: the answer has none, as in the appendix's table. The model is asked for the tokens alone, and the
-        accuracy is over these.
+    end of sequence: the answer ends with one too, and the accuracy counts it, as in the authors' program; the
+        appendix's table leaves it out. A model that knows nothing of 50 tokens but where they end scores
+        (50/9 + 1) / 51 = 12.9%.
     add: x_t is paired with x_{T+1-t}; the printed x_{T-t} would pair the last with x_0. The mean is rounded down,
         since the answer is a token.
     max: x_{2t-1} with x_{2t}, as in the appendix; §6.5.3 prints x_{2t} with x_{2t+1}, which leaves x_1 out.
@@ -29,18 +30,18 @@ from mnemon.tasks.sampling import marker, prompt_then_answer
 from mnemon.tasks.scoring import class_loss, class_metrics
 from mnemon.tasks.settings import check_at_least
 
-END = 0  # the token that ends the prompt
+END = 0  # the token that ends the prompt and the answer
 
 
 @dataclass(frozen=True, kw_only=True)
 class TokenTask(ABC):
-    """Show ``length`` tokens from 1 to ``largest`` and an end, then ask for what :meth:`answer` makes of them.
+    """Show ``length`` tokens from 1 to ``largest`` and an end; ask for what :meth:`answer` makes of them, and an end.
 
     To copy the tokens a, b, c::
 
-        step    0  1  2  3    4  5  6
-        input   a  b  c  end  0  0  0
-        target                a  b  c
+        step    0  1  2  3    4  5  6  7
+        input   a  b  c  end  0  0  0  0
+        target                a  b  c  end
     """
 
     shortest: ClassVar[int] = 1
@@ -54,7 +55,7 @@ class TokenTask(ABC):
 
     @abstractmethod
     def answer(self, tokens: Int[Tensor, "T B"]) -> Int[Tensor, "A B"]:
-        """What is asked for."""
+        """What is asked for before the end."""
 
     @property
     def input_size(self) -> int:
@@ -63,15 +64,14 @@ class TokenTask(ABC):
 
     @property
     def output_size(self) -> int:
-        """The tokens and the end, which is never the answer."""
+        """The tokens and the end."""
         return self.largest + 1
 
     def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
         """Draw the tokens."""
         shape = (self.length, batch_size)
         tokens = torch.randint(1, self.largest + 1, shape, generator=generator, device=generator.device)
-        shown = self._one_hot(tokens)
-        return prompt_then_answer(torch.cat([shown, marker(shown, END)]), self._one_hot(self.answer(tokens)))
+        return prompt_then_answer(self._ended(tokens), self._ended(self.answer(tokens)))
 
     def loss(self, output: Float[Tensor, "S B O"], batch: Batch) -> Float[Tensor, ""]:
         """The mean cross-entropy of the asked tokens, in nats."""
@@ -85,8 +85,9 @@ class TokenTask(ABC):
         """One row of the batch as text, errors marked."""
         return render_tokens(batch, row, output)
 
-    def _one_hot(self, tokens: Int[Tensor, "T B"]) -> Float[Tensor, "T B O"]:
-        return one_hot(tokens, self.largest + 1).to(torch.float32)
+    def _ended(self, tokens: Int[Tensor, "T B"]) -> Float[Tensor, "T+1 B O"]:
+        hot = one_hot(tokens, self.largest + 1).to(torch.float32)
+        return torch.cat([hot, marker(hot, END)])
 
 
 @dataclass(frozen=True, kw_only=True)

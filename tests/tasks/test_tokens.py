@@ -35,7 +35,7 @@ def test_against_a_loop(kind: type[TokenTask], length: int, largest: int, rows: 
             assert 1 <= tokens[-1] <= largest
             inputs[t, b, tokens[-1]] = 1
         inputs[length, b, 0] = 1
-        answer = expected(kind, tokens)
+        answer = [*expected(kind, tokens), 0]
         assert steps == length + 1 + len(answer)
         for t, token in enumerate(answer):
             targets[length + 1 + t, b, token] = 1
@@ -78,15 +78,16 @@ def test_rendering() -> None:
     task = TokenCopy(length=3)
     batch = task.sample(1, torch.Generator().manual_seed(0))
     tokens = batch.targets[4:, 0].argmax(-1).tolist()
-    a, b, c = tokens
+    a, b, c, end = tokens
+    assert end == 0
     output = batch.targets.clone()
     output[5, 0] = -output[5, 0]
     assert task.render(batch, 0, output).splitlines() == [
-        "asked          ····▲▲▲",
-        f"input   token  {a}{b}{c}0···",
-        f"target  token      {a}{b}{c}",
-        f"answer  token      {a}×{c}",
-        "1 of 3 tokens wrong",
+        "asked          ····▲▲▲▲",
+        f"input   token  {a}{b}{c}0····",
+        f"target  token      {a}{b}{c}0",
+        f"answer  token      {a}×{c}0",
+        "1 of 4 tokens wrong",
     ]
 
 
@@ -95,7 +96,7 @@ def test_large_tokens_are_rendered_apart() -> None:
     batch = task.sample(1, torch.Generator().manual_seed(0))
     a, b = batch.inputs[:2, 0].argmax(-1).tolist()
     assert task.render(batch, 0).splitlines() == [
-        "asked            ·  ·  ·  ▲",
-        f"input   token  {a:3}{b:3}  0  ·",
-        f"target  token           {max(a, b):3}",
+        "asked            ·  ·  ·  ▲  ▲",
+        f"input   token  {a:3}{b:3}  0  ·  ·",
+        f"target  token           {max(a, b):3}  0",
     ]
