@@ -6,8 +6,8 @@ A step: the controller sees the input and what was read last; the interface turn
 the memory; the memory is written, if the writing policy lets it, and read. The output is y = W_y h + W_r r.
 """
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from copy import copy
 from typing import Any, NamedTuple
 
 import torch
@@ -19,7 +19,7 @@ from mnemon import trace
 from mnemon.controllers import Controller
 from mnemon.errors import UserError
 from mnemon.interface import Interface, LinearInterface
-from mnemon.memory.base import Memory, check_sizes
+from mnemon.memory.base import Advance, Memory, advance_in_torch, check_sizes
 from mnemon.state import where
 from mnemon.writing import Access, RegularWriting, Writing
 
@@ -30,14 +30,6 @@ class CellState(NamedTuple):
     controller: Any
     memory: Any
     writing: Any
-
-
-Advance = Callable[[Memory[Any, Any], Tensor, Any, bool], Any]  # memory, interface vector, state, write → next state
-
-
-def advance_in_torch(memory: Memory[Any, Any], vector: Float[Tensor, "B X"], state: Any, write: bool) -> Any:
-    """One step of a memory, steered by an interface vector."""
-    return memory(memory.parse(vector), state, write)
 
 
 class MemoryCell(nn.Module):
@@ -99,6 +91,12 @@ class MemoryCell(nn.Module):
         if self.readout_weight is not None:
             self.memory.recipe.readout(self.readout_weight, self.readout_bias)
 
+    def with_writing(self, writing: Writing[Any]) -> "MemoryCell":
+        """The same cell, of the same weights, under another policy that has none: a decoder that does not write."""
+        cell = copy(self)
+        cell._modules = {**self._modules, "writing": writing}
+        return cell
+
     def losses(self) -> dict[str, Tensor]:
         """What the parts add to the loss of training, by name: the penalties on the keys of stored programs."""
         parts = {"controller": self.controller.losses(), "interface": self.interface.losses()}
@@ -156,12 +154,13 @@ class MemoryCell(nn.Module):
     ) -> Any:
         """Write, read or leave the memory, each row as it should."""
         if isinstance(accesses, Access):
-            return state if accesses is Access.HOLD else advance(self.memory, vector, state, accesses is Access.WRITE)
+            write = accesses is Access.WRITE
+            return state if accesses is Access.HOLD else self.memory.step(vector, state, write, advance)
         new = state
         for kind in (Access.READ, Access.WRITE):
             rows = accesses[0] == kind
             if rows.any():
-                new = where(rows, advance(self.memory, vector, state, kind is Access.WRITE), new)
+                new = where(rows, self.memory.step(vector, state, kind is Access.WRITE, advance), new)
         return new
 
     def readout(self, features: Float[Tensor, "*batch F"]) -> Float[Tensor, "*batch O"]:

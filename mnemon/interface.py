@@ -8,13 +8,14 @@ the same methods.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from mnemon.errors import UserError
 from mnemon.initialisation import DNCRecipe, Recipe
 
 
@@ -102,6 +103,48 @@ class LinearInterface(Interface):
         """The sizes, as nn.Linear prints them."""
         size, hidden = self.weight.shape
         return f"in_features={hidden}, out_features={size}, bias={self.biased}"
+
+
+class HeadwiseInterface(Interface):
+    """An interface for each head, one of which may also serve another cell (thesis §4.4, shared read functions).
+
+    Args:
+        heads: as many as the memory has.
+    """
+
+    def __init__(self, heads: Sequence[Interface]) -> None:
+        super().__init__()
+        self.heads = nn.ModuleList(heads)
+
+    def connect(
+        self,
+        hidden_size: int,
+        head_sizes: Sequence[int],
+        recipe: Recipe,
+        like: Tensor,
+    ) -> None:
+        """Connect each to its head."""
+        if len(head_sizes) != len(self.heads):
+            raise UserError(f"this memory has {len(head_sizes)} heads: write as many interfaces, not {len(self.heads)}")
+        for head, size in zip(self._each, head_sizes, strict=True):
+            head.connect(hidden_size, [size], recipe, like)
+
+    def reset_parameters(self) -> None:
+        """Each by itself."""
+        for head in self._each:
+            head.reset_parameters()
+
+    def forward(self, hidden: Float[Tensor, "B H"]) -> Float[Tensor, "B X"]:
+        """What each says, side by side."""
+        return torch.cat([head(hidden) for head in self._each], dim=1)
+
+    def losses(self) -> dict[str, Tensor]:
+        """Those of all, by number."""
+        return {f"{i}.{name}": loss for i, head in enumerate(self._each) for name, loss in head.losses().items()}
+
+    @property
+    def _each(self) -> list[Interface]:
+        return cast(list[Interface], list(self.heads))
 
 
 def reset_heads(

@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from mnemon import trace
-from mnemon.cell import Advance, CellState, MemoryCell, advance_in_torch
+from mnemon.cell import CellState, MemoryCell
 from mnemon.errors import UserError
+from mnemon.memory.base import Advance, advance_in_torch
 from mnemon.native import engine as native
 from mnemon.state import map_state
 

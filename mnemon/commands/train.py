@@ -14,6 +14,7 @@ from mnemon.errors import UserError, look_up
 from mnemon.experiments.ntm_tasks import sizes_of, training_of
 from mnemon.memory.base import check_sizes
 from mnemon.models.catalogue import MODELS, ModelConfig, build_model
+from mnemon.models.encoder_decoder import Concatenated, EncoderDecoder
 from mnemon.rnn import MANN, Engine
 from mnemon.tasks.catalogue import find_task
 from mnemon.training.allocation import keep_freed_memory
@@ -119,7 +120,7 @@ class Train:
         torch.set_num_threads(self.threads)
         seed_everything(self.seed)
         model = build_model(model_config, entry.train.input_size, entry.train.output_size)
-        if isinstance(model, MANN):
+        if isinstance(model, MANN | EncoderDecoder | Concatenated):
             model.engine = self.engine
         elif self.engine != "auto":
             raise UserError(f"model {self.model!r} is torch's own and has no engines: leave out --engine")

@@ -7,12 +7,14 @@ from mnemon.experiments.continual import CONTINUAL
 from mnemon.experiments.documents import DOCUMENTS
 from mnemon.experiments.memorisation import MEMORISATION
 from mnemon.experiments.ntm_tasks import NTM_SEQUENCING, NTM_SINGLE
+from mnemon.experiments.odd_even import ODD_EVEN
 from mnemon.experiments.omniglot import OMNIGLOT
 from mnemon.experiments.pixel_mnist import PIXEL_MNIST
 from mnemon.experiments.programs import PROGRAMS
 from mnemon.experiments.reasoning import REASONING
 from mnemon.experiments.sinusoid import SINUSOID
 from mnemon.experiments.state_clusters import STATE_CLUSTERS
+from mnemon.experiments.sum_of_two import SUM_OF_TWO
 from mnemon.experiments.uw_ablation import UW_ABLATION
 from mnemon.experiments.writing_behaviour import WRITING_BEHAVIOUR
 from mnemon.runner.job import Experiment
@@ -35,6 +37,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         CONTINUAL,
         OMNIGLOT,
         BABI,
+        ODD_EVEN,
+        SUM_OF_TWO,
     )
 }
 

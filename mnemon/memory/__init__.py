@@ -1,9 +1,21 @@
 """The memories of the thesis, one file each, and how they are addressed."""
 
+from mnemon.memory.attention import AttentionMemory
 from mnemon.memory.base import Memory
 from mnemon.memory.dnc import DNCMemory
+from mnemon.memory.joined import JoinedMemory
 from mnemon.memory.lrua import LRUAMemory
 from mnemon.memory.none import NoMemory
 from mnemon.memory.ntm import NTMMemory
+from mnemon.memory.write_cache import WriteCache
 
-__all__ = ["DNCMemory", "LRUAMemory", "Memory", "NTMMemory", "NoMemory"]
+__all__ = [
+    "AttentionMemory",
+    "DNCMemory",
+    "JoinedMemory",
+    "LRUAMemory",
+    "Memory",
+    "NTMMemory",
+    "NoMemory",
+    "WriteCache",
+]

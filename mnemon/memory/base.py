@@ -4,7 +4,8 @@ Letters: ``B`` batch, ``R`` read heads, ``W`` word.
 """
 
 from abc import ABC, abstractmethod
-from typing import Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
 
 import torch
 from jaxtyping import Float
@@ -15,10 +16,11 @@ from mnemon.initialisation import Recipe
 
 Interface = TypeVar("Interface")
 State = TypeVar("State")  # a NamedTuple of tensors with at least `reads`, what was last read (B R W)
+Advance = Callable[["Memory[Any, Any]", Tensor, Any, bool], Any]  # memory, interface vector, state, write → next state
 
 
 class Memory(nn.Module, ABC, Generic[Interface, State]):
-    """A slot memory. It has no weights of its own: the interface network steers it, so cells can share it."""
+    """A slot memory. Most have no weights of their own: the interface network steers them, so cells can share one."""
 
     slots: int
     word: int
@@ -60,9 +62,23 @@ class Memory(nn.Module, ABC, Generic[Interface, State]):
     def forward(self, interface: Interface, state: State, write: bool = True) -> State:
         """One step. With ``write=False`` the memory is read only: its content stays as it is."""
 
+    @property
+    def parts(self) -> "Sequence[Memory[Any, Any]]":
+        """The memories that it is made of: most are one."""
+        return [self]
+
+    def step(self, vector: Float[Tensor, "B interface"], state: State, write: bool, advance: Advance) -> State:
+        """One step, steered by an interface vector; ``advance`` takes it, or those of the memories it is made of."""
+        return advance(self, vector, state, write)  # type: ignore[no-any-return]
+
     def extra_repr(self) -> str:
         """The sizes, as torch.nn prints them."""
         return f"slots={self.slots}, word={self.word}, reads={self.reads}"
+
+
+def advance_in_torch(memory: Memory[Any, Any], vector: Float[Tensor, "B interface"], state: Any, write: bool) -> Any:
+    """One step of a memory, steered by an interface vector."""
+    return memory(memory.parse(vector), state, write)
 
 
 def check_sizes(**sizes: int) -> None:

@@ -72,6 +72,8 @@ class DNCMemory(Memory[DNCInterface, DNCState]):
         sharp_links: sharpen the forward and backward weightings.
         read_first: read the memory before it is written rather than after.
         clip: bound of the interface vector, ±20 as published; None for no bound.
+        own: the first and the end of the slots that it writes; all are read. Memories with different ones can share a
+            state (thesis §4.4, early fusion). None: all.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class DNCMemory(Memory[DNCInterface, DNCState]):
         sharp_links: bool = False,
         read_first: bool = False,
         clip: float | None = 20.0,
+        own: tuple[int, int] | None = None,
     ) -> None:
         super().__init__()
         check_sizes(slots=slots, word=word, reads=reads)
@@ -93,7 +96,9 @@ class DNCMemory(Memory[DNCInterface, DNCState]):
             raise UserError("sharp_links needs links: write links=True, or leave sharp_links out")
         if clip is not None and not clip > 0:
             raise UserError(f"clip must be above 0, or None for no bound, got {clip}")
-        self.slots, self.word, self.reads = slots, word, reads
+        if own is not None and not 0 <= own[0] < own[1] <= slots:
+            raise UserError(f"own must be slots from 0 to {slots}, the first before the end, got {own}")
+        self.slots, self.word, self.reads, self.own = slots, word, reads, own
         self.links, self.masked_lookup, self.erase_freed = links, masked_lookup, erase_freed
         self.sharp_links, self.read_first, self.clip = sharp_links, read_first, clip
         self.recipe = DNCRecipe()
@@ -107,6 +112,12 @@ class DNCMemory(Memory[DNCInterface, DNCState]):
     def _write_parts(self) -> list[int]:
         masked = self.word if self.masked_lookup else 0
         return [self.word, 1, self.word, self.word, 1, 1, masked]
+
+    @property
+    def write_vector_places(self) -> slice:
+        """Where the interface vector has what is written."""
+        first = self.reads * sum(self._read_parts) + sum(self._write_parts[:3])
+        return slice(first, first + self.word)
 
     @property
     def head_sizes(self) -> tuple[int, ...]:
@@ -183,10 +194,12 @@ class DNCMemory(Memory[DNCInterface, DNCState]):
     def _find_write(
         self, interface: DNCInterface, memory: Float[Tensor, "B N W"], usage: Float[Tensor, "B N"]
     ) -> Float[Tensor, "B N"]:
+        first, end = (0, self.slots) if self.own is None else self.own
         key, mask = interface.write_key.unsqueeze(1), interface.write_mask.unsqueeze(1)
-        content = self._look_up(memory, key, interface.write_strength.unsqueeze(1), mask).squeeze(1)
-        allocated = addressing.allocation(usage)
-        return addressing.write_weights(content, allocated, interface.allocation_gate, interface.write_gate)
+        content = self._look_up(memory[:, first:end], key, interface.write_strength.unsqueeze(1), mask).squeeze(1)
+        allocated = addressing.allocation(usage[:, first:end])
+        written = addressing.write_weights(content, allocated, interface.allocation_gate, interface.write_gate)
+        return F.pad(written, (first, self.slots - end))
 
     def _write(
         self,
@@ -233,4 +246,5 @@ class DNCMemory(Memory[DNCInterface, DNCState]):
     def extra_repr(self) -> str:
         """The sizes, and the options that are on."""
         options = ("links", "masked_lookup", "erase_freed", "sharp_links", "read_first")
-        return ", ".join([super().extra_repr(), *(f"{name}=True" for name in options if getattr(self, name))])
+        own = [] if self.own is None else [f"own={self.own}"]
+        return ", ".join([super().extra_repr(), *(f"{name}=True" for name in options if getattr(self, name)), *own])

@@ -22,8 +22,10 @@ from mnemon.controllers import (
     LayerNormLSTMController,
     LSTMController,
 )
+from mnemon.errors import UserError
 from mnemon.interface import LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, Memory, NoMemory, NTMMemory
+from mnemon.memory.base import Advance, advance_in_torch
 from mnemon.native.library import LIBRARY, SUFFIX
 from mnemon.native.operator import RECALL, cell_numbers, run_sequence, run_step
 from mnemon.programs import StoredProgramInterface
@@ -180,6 +182,7 @@ def _notice() -> None:
 def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
     """Why the kernels cannot run this cell on this input, or None where they can."""
     reasons = {
+        f"no kernel for {type(cell.memory).__name__} as a whole": type(cell.memory) not in MEMORIES,
         f"no kernel for {type(cell.controller).__name__}": type(cell.controller) not in CONTROLLERS,
         "no kernel for programs in the state network": cell.controller.programs is not None,
         f"no kernel for {type(cell.interface).__name__}": type(cell.interface) not in INTERFACES,
@@ -194,13 +197,39 @@ def why_no_step(cell: MemoryCell, inputs: Tensor) -> str | None:
     """Why the kernels cannot even take the memory's steps, or None where they can."""
     reasons = {
         "the kernels are not built": LIBRARY is None,
-        f"no kernel for {type(cell.memory).__name__}": type(cell.memory) not in MEMORIES,
-        f"the kernels have at most {MOST_HEADS} heads": max(cell.memory.head_counts) > MOST_HEADS,
+        f"no kernel for {_without_kernel(cell.memory)}": _without_kernel(cell.memory) is not None,
+        f"the kernels have at most {MOST_HEADS} heads": _most_heads(cell.memory) > MOST_HEADS,
         f"the kernels run on the CPU, not on {inputs.device.type}": inputs.device.type != "cpu",
         f"the kernels run in float32 and float64, not in {inputs.dtype}": inputs.dtype not in SUFFIX,
         "autocast is on": torch.is_autocast_enabled(inputs.device.type),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def advance_for(cell: MemoryCell, inputs: Tensor, engine: str) -> Advance:
+    """What takes the memory's steps where a cell is run step by step."""
+    if engine == "reference":
+        return advance_in_torch
+    reason = why_no_step(cell, inputs)
+    if reason is None and not torch.compiler.is_compiling():
+        return advance
+    if engine == "native":
+        raise UserError(f"the native engine cannot run this: {reason}; write engine='auto' or 'reference'")
+    return advance_in_torch
+
+
+def _without_kernel(memory: Memory[Any, Any]) -> str | None:
+    """The first of a memory's parts that no kernel knows."""
+    for part in memory.parts:
+        if type(part) not in MEMORIES:
+            return type(part).__name__
+        if isinstance(part, DNCMemory) and part.own is not None:
+            return "a DNC that writes some of its slots"
+    return None
+
+
+def _most_heads(memory: Memory[Any, Any]) -> int:
+    return max(count for part in memory.parts for count in part.head_counts)
 
 
 def advance(memory: Memory[Any, Any], vector: Tensor, state: Any, write: bool) -> Any:

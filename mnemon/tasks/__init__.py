@@ -9,12 +9,14 @@ from mnemon.tasks.copy import Copy
 from mnemon.tasks.documents import Documents, documents
 from mnemon.tasks.labelled import Splits
 from mnemon.tasks.ngrams import DynamicNGrams, bayes_predictions
+from mnemon.tasks.odd_even import OddEven
 from mnemon.tasks.omniglot import FewShot, omniglot
 from mnemon.tasks.pixels import Pixels, mnist
 from mnemon.tasks.priority_sort import PrioritySort
 from mnemon.tasks.repeat_copy import RepeatCopy
 from mnemon.tasks.sequencing import Sequencing
 from mnemon.tasks.sinusoid import Sinusoid
+from mnemon.tasks.sum_of_two import SumOfTwo
 from mnemon.tasks.tokens import Add, Double, Max, Reverse, TokenCopy, TokenTask
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "FewShot",
     "FiniteTask",
     "Max",
+    "OddEven",
     "Pixels",
     "PrioritySort",
     "RepeatCopy",
@@ -42,6 +45,7 @@ __all__ = [
     "Sequencing",
     "Sinusoid",
     "Splits",
+    "SumOfTwo",
     "Task",
     "TaskEntry",
     "TokenCopy",

@@ -4,15 +4,21 @@ Letters: ``T`` time, ``B`` batch, ``I`` input channels, ``O`` output channels.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from mnemon.views import ViewSizes, Visit
+
 
 class Batch(NamedTuple):
-    """One batch, time first. ``mask`` is 1 at the steps where an answer is asked."""
+    """One batch, time first. ``mask`` is 1 at the steps where an answer is asked.
+
+    A task with views has ``visits`` in place of inputs: each is read and answered before the next, and its answer has
+    an equal share of the steps.
+    """
 
     inputs: Float[Tensor, "T B I"]
     targets: Float[Tensor, "T B O"]
@@ -20,6 +26,35 @@ class Batch(NamedTuple):
     lengths: Int[Tensor, "B"] | None = None  # None: all rows are T steps long
     groups: Int[Tensor, "B"] | None = None  # of which kind each row is, where a task scores kinds apart
     subtasks: Int[Tensor, "T"] | None = None  # of which sub-task each step is, where there are several; -1: of none
+    visits: tuple[Visit, ...] | None = None
+
+    def every(self, parts: int, first: int) -> "Batch":
+        """Every ``parts``-th row from ``first`` on."""
+        rows = slice(first, None, parts)
+
+        def cut(visit: Visit) -> Visit:
+            return Visit(tuple(view[:, rows] for view in visit.views), tuple(own[rows] for own in visit.lengths))
+
+        return self._replace(
+            inputs=self.inputs[:, rows],
+            targets=self.targets[:, rows],
+            mask=self.mask[:, rows],
+            lengths=None if self.lengths is None else self.lengths[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            visits=None if self.visits is None else tuple(cut(visit) for visit in self.visits),
+        )
+
+    def to(self, device: torch.device) -> "Batch":
+        """The same batch on a device."""
+
+        def move(part: Any) -> Any:
+            if isinstance(part, Tensor):
+                return part.to(device)
+            if isinstance(part, Visit):
+                return Visit(*(move(field) for field in part))
+            return tuple(move(each) for each in part) if isinstance(part, tuple) else part
+
+        return Batch(*(move(part) for part in self))
 
 
 @runtime_checkable
@@ -27,8 +62,8 @@ class Task(Protocol):
     """A task knows no model. It is an immutable description; all randomness comes through ``generator``."""
 
     @property
-    def input_size(self) -> int:
-        """Channels of the input, I."""
+    def input_size(self) -> int | ViewSizes:
+        """Channels of the input, I; or the sizes of its views."""
         ...
 
     @property

@@ -18,12 +18,14 @@ from mnemon.tasks.copy import Copy
 from mnemon.tasks.documents import documents
 from mnemon.tasks.labelled import Splits
 from mnemon.tasks.ngrams import DynamicNGrams
+from mnemon.tasks.odd_even import OddEven
 from mnemon.tasks.omniglot import omniglot
 from mnemon.tasks.pixels import mnist
 from mnemon.tasks.priority_sort import PrioritySort
 from mnemon.tasks.repeat_copy import RepeatCopy
 from mnemon.tasks.sequencing import Sequencing
 from mnemon.tasks.sinusoid import Sinusoid
+from mnemon.tasks.sum_of_two import SumOfTwo
 from mnemon.tasks.tokens import Add, Double, Max, Reverse, TokenCopy, TokenTask
 
 SINGLE_TASKS = "§7.4.1, appendix"
@@ -205,6 +207,22 @@ TASKS: dict[str, TaskEntry] = {
         "length 10-20, 6 repeats, 5 items, sorted 10 of 10",
     ),
     "continual": _continual_entry(),
+    "odd-even": TaskEntry(
+        summary="Double odd numbers, then count on from the last of them.",
+        thesis="§4.5.1",
+        file="mnemon/tasks/odd_even.py",
+        train=OddEven(),
+        tests={"length 1-20": OddEven()},
+        thesis_test="length 1-20",
+    ),
+    "sum-of-two": TaskEntry(
+        summary="Add two sequences of numbers, one of them backwards.",
+        thesis="§4.5.3",
+        file="mnemon/tasks/sum_of_two.py",
+        train=SumOfTwo(),
+        tests={f"length 1-{longest}": SumOfTwo(max_length=longest) for longest in (10, 15, 20)},
+        thesis_test="length 1-10",
+    ),
     "token-copy": _token_entry(TokenCopy, summary="Repeat a sequence of tokens.", thesis="§6.5.2"),
     "double": _token_entry(Double, summary="Repeat a sequence of tokens twice.", thesis="§6.5.1"),
     "reverse": _token_entry(Reverse, summary="Repeat a sequence of tokens backwards.", thesis="§6.5.2"),

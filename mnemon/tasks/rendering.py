@@ -92,7 +92,7 @@ def render_numbers(batch: Batch, row: int, output: Float[Tensor, "T B O"] | None
     footer = []
     if output is not None:
         sections.append(("answer", channels, _draw(output[:, row].masked_fill(unasked, 0))))
-        alone = Batch(*(part[:, row : row + 1] for part in batch[:3] if part is not None))
+        alone = batch.every(batch.mask.shape[1], row)
         footer.append(f"mean squared error {float(number_loss(output[:, row : row + 1], alone)):.4g}")
     return _lay_out(asked, sections, footer)
 

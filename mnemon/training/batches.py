@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from mnemon.state import detach
 from mnemon.tasks.base import Batch, Task
 from mnemon.training.seeding import generator_from
 
@@ -17,27 +18,28 @@ def draw(task: Task, batch_size: int, seed: int, device: torch.device, part: int
     All processes draw the whole batch and keep their part of it, so that it does not depend on their number.
     """
     batch = task.sample(batch_size, generator_from(seed))
-    if parts > 1:
-        rows = slice(part, None, parts)
-        batch = batch._replace(
-            inputs=batch.inputs[:, rows],
-            targets=batch.targets[:, rows],
-            mask=batch.mask[:, rows],
-            lengths=None if batch.lengths is None else batch.lengths[rows],
-            groups=None if batch.groups is None else batch.groups[rows],
+    return (batch if parts == 1 else batch.every(parts, part)).to(device)
+
+
+def answer(model: nn.Module, batch: Batch, *, teacher: float = 0.0) -> Float[Tensor, "T B O"]:
+    """What a model is to the loop: ``output, state = model(inputs, lengths=lengths)``, the output being logits.
+
+    A model of views is ``output, memories = model(views, memories, lengths=lengths, steps=steps)``; no gradient goes
+    from one visit to those before it. ``teacher`` is how often it is fed the right tokens rather than its own.
+    """
+    if batch.visits is None:
+        output, _state = model(batch.inputs, lengths=batch.lengths)
+        return output  # type: ignore[no-any-return]  # torch types a module's call as Any
+    outputs, memories = [], None
+    steps = len(batch.mask) // len(batch.visits)
+    targets = torch.split(batch.targets.argmax(-1), steps)
+    for visit, right in zip(batch.visits, targets, strict=True):
+        output, memories = model(
+            visit.views, memories, lengths=visit.lengths, steps=steps, targets=right, teacher=teacher
         )
-    return to_device(batch, device)
-
-
-def to_device(batch: Batch, device: torch.device) -> Batch:
-    """The same batch on a device."""
-    return Batch(*(None if part is None else part.to(device) for part in batch))  # type: ignore[arg-type]
-
-
-def answer(model: nn.Module, batch: Batch) -> Float[Tensor, "T B O"]:
-    """What a model is to the loop: ``output, state = model(inputs, lengths=lengths)``, the output being logits."""
-    output, _state = model(batch.inputs, lengths=batch.lengths)
-    return output  # type: ignore[no-any-return]  # torch types a module's call as Any
+        memories = tuple(detach(memory) for memory in memories)
+        outputs.append(output)
+    return torch.cat(outputs)
 
 
 def answer_with_losses(model: nn.Module, batch: Batch) -> tuple[Float[Tensor, "T B O"], dict[str, Float[Tensor, ""]]]:

@@ -36,6 +36,8 @@ class TrainConfig:
     tensorboard: bool = False
     auxiliary: float | None = None  # η, the weight of the model's own losses at the first step; None: it has none
     auxiliary_decay: float | None = None  # what η is multiplied with from step to step; None: it stays
+    teacher: float | None = None  # how often a decoder is fed the right token at the first step; None: never
+    teacher_decay: float | None = None  # what that is multiplied with from step to step; None: it stays
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "log_every", "eval_every", "eval_sequences", "checkpoint_every", "keep"):
@@ -57,13 +59,17 @@ class TrainConfig:
             self.auxiliary,
             "a number above 0, such as 0.1, or None for a model without losses of its own",
         )
-        decay = self.auxiliary_decay
-        _require(decay is None or 0 <= decay <= 1, "auxiliary_decay", decay, "a number from 0 to 1, or None")
+        for name in ("auxiliary_decay", "teacher", "teacher_decay"):
+            value = getattr(self, name)
+            _require(value is None or 0 <= value <= 1, name, value, "a number from 0 to 1, or None")
 
     def auxiliary_weight(self, step: int) -> float:
         """η_t = η · decay^{t−1}, the weight of the model's own losses at a step, the first being 1."""
-        decay = 1.0 if self.auxiliary_decay is None else self.auxiliary_decay
-        return (self.auxiliary or 0.0) * decay ** (step - 1)
+        return _decayed(self.auxiliary, self.auxiliary_decay, step)
+
+    def teacher_share(self, step: int) -> float:
+        """How often a decoder is fed the right token rather than its own at a step, the first being 1."""
+        return _decayed(self.teacher, self.teacher_decay, step)
 
     def to_json(self) -> dict[str, Any]:
         """All fields by name, fit for a JSON file."""
@@ -83,6 +89,10 @@ class TrainConfig:
                 raise UserError(f"training setting {name!r} is missing: write all of {', '.join(names)}")
             values[name] = _typed(name, document[name], get_args(hints[name]) or (hints[name],))
         return cls(**values)
+
+
+def _decayed(first: float | None, decay: float | None, step: int) -> float:
+    return (first or 0.0) * (1.0 if decay is None else decay) ** (step - 1)
 
 
 def _require(condition: bool, name: str, value: object, wanted: str) -> None:

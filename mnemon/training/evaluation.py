@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from mnemon.tasks.base import Batch, CountingTask, FiniteTask, Task
-from mnemon.training.batches import answer, to_device
+from mnemon.training.batches import answer
 from mnemon.training.seeding import batch_seed, generator_from, seed_noise
 
 # Sequences that go through the model together: enough to be fast, and a thousand long ones still fit in memory.
@@ -34,7 +34,7 @@ def evaluate(model: nn.Module, task: Task, *, name: str, sequences: int, seed: i
     sums: defaultdict[str, float] = defaultdict(float)
     with torch.no_grad(), _eval_mode(model):
         for number, batch in enumerate(_batches(task, sequences, seed, stream)):
-            placed = to_device(batch, device)
+            placed = batch.to(device)
             seed_noise(seed, stream, number)
             output = answer(model, placed)
             rows = batch.mask.shape[1]

@@ -188,7 +188,7 @@ class _Training:
         """The output, and what the step minimises: the task's loss and, where weighted, the model's own."""
         task = self.task_at(number)
         if self.config.auxiliary is None:
-            output = answer(self.wrapped, batch)
+            output = answer(self.wrapped, batch, teacher=self.config.teacher_share(number))
             return output, task.loss(output, batch)
         output, losses = answer_with_losses(self.wrapped, batch)
         weight = self.config.auxiliary_weight(number)

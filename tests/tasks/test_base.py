@@ -202,6 +202,7 @@ def test_huge_outputs_stay_finite(task: Task, size: float) -> None:
 def test_rendering_draws_every_channel(task: Task) -> None:
     batch = draw(task)
     lines = task.render(batch, 2, batch.targets).splitlines()
+    assert isinstance(task.input_size, int)
     assert len(lines) == 1 + task.input_size + 2 * task.output_size + 1
     assert lines[0].count("▲") == int(batch.mask[:, 2].sum())
 

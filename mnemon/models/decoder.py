@@ -1,0 +1,208 @@
+"""Decoders: an answer as a sequence of tokens, or as a set (thesis §3.3.5, §4.3, §4.4).
+
+Letters: ``A`` steps of the answer, ``B`` batch, ``O`` tokens of the answer, ``K`` width of a beam.
+
+A sequence decoder sees, beside what it reads, the token that it predicted last, which is the largest of its logits; no
+gradient goes through that choice. So the tokens are found first, step by step and without gradients, and the whole
+sequence is then run with them: the numbers are the same, and the kernels run it at once.
+
+Deviations: the reads of each memory are steered by the whole of the decoder's output rather than by a part of it, and
+its output is projected to the tokens, as [o^1, o^2] + f^d([r^1, r^2]) cannot be where their sizes differ.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from mnemon.cell import CellState, MemoryCell
+from mnemon.controllers import Controller
+from mnemon.errors import UserError
+from mnemon.interface import LinearInterface
+from mnemon.memory import AttentionMemory, JoinedMemory, Memory
+from mnemon.memory.base import advance_in_torch, check_sizes
+from mnemon.memory.joined import Joined
+from mnemon.models.encoder import Encoded
+from mnemon.rnn import MANN
+from mnemon.state import map_state, select
+
+
+class Beam(NamedTuple):
+    """The likeliest answers of each row, the best first."""
+
+    tokens: Int[Tensor, "A B K"]
+    scores: Float[Tensor, "B K"]  # log-probabilities
+
+
+class SequenceDecoder(nn.Module):
+    """Answers with a sequence of tokens.
+
+    Args:
+        cell: its input is an embedded token, its output one logit for each token. It may be an encoder's own cell.
+        end: the token that ends an answer.
+    """
+
+    def __init__(self, cell: MemoryCell, *, end: int = 0) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(cell.output_size, cell.input_size)
+        self.rnn = MANN(cell)
+        self.end = end
+
+    def forward(
+        self,
+        encoded: Encoded,
+        steps: int,
+        *,
+        targets: Int[Tensor, "A B"] | None = None,
+        teacher: float = 0.0,
+    ) -> Float[Tensor, "A B O"]:
+        """The logits of so many steps.
+
+        Args:
+            encoded: what the encoders left.
+            steps: A.
+            targets: the right tokens, to be fed in place of predicted ones.
+            teacher: the share of the steps at which they are.
+        """
+        state = self.begin(encoded)
+        if teacher >= 1 and targets is not None:
+            tokens = targets
+        else:
+            with torch.no_grad():
+                tokens, logits = self._follow(state, steps, self._given(targets, teacher))
+            if not torch.is_grad_enabled():
+                return logits
+        fed = self.embedding(tokens[: steps - 1])
+        start = fed.new_zeros(1, encoded.batch, self.rnn.cell.input_size)
+        output, _ = self.rnn(torch.cat([start, fed]), state)
+        return cast(Tensor, output)
+
+    def begin(self, encoded: Encoded) -> CellState:
+        """The state before the first step: the encoders' states side by side, and their memories."""
+        cell = self.rnn.cell
+        return CellState(
+            controller=join_controllers(encoded, cell.controller),
+            memory=open_memories(encoded, cell.memory),
+            writing=cell.writing.init_state(encoded.batch, cell.controller.weight_ih.device),
+        )
+
+    @torch.no_grad()
+    def greedy(self, encoded: Encoded, steps: int) -> Int[Tensor, "A B"]:
+        """The likeliest token at each of so many steps; the answer is what comes before the first end."""
+        return self._follow(self.begin(encoded), steps, None)[0]
+
+    @torch.no_grad()
+    def beam(self, encoded: Encoded, steps: int, width: int) -> Beam:
+        """The likeliest answers that a beam of so many finds; one that has ended stays as it is."""
+        check_sizes(steps=steps, width=width)
+        rows = torch.arange(encoded.batch)
+        state = select(self.begin(encoded), rows.repeat_interleave(width))
+        start = self.embedding.weight.new_zeros(1, encoded.batch * width, self.rnn.cell.input_size)
+        scores = start.new_full((encoded.batch, width), -torch.inf)
+        scores[:, 0] = 0  # at first there is one answer, the empty one
+        ended = torch.zeros(encoded.batch, width, dtype=torch.bool, device=start.device)
+        tokens = torch.zeros(0, encoded.batch, width, dtype=torch.int64, device=start.device)
+        inputs = start
+        for _ in range(steps):
+            logits, after = self.rnn(inputs, state)
+            odds = torch.log_softmax(logits[0], dim=-1).view(encoded.batch, width, -1)
+            only_end = torch.full_like(odds, -torch.inf).index_fill_(2, torch.tensor(self.end, device=start.device), 0)
+            total = scores.unsqueeze(2) + torch.where(ended.unsqueeze(2), only_end, odds)
+            scores, best = total.flatten(1).topk(width, dim=1)
+            parent, token = best // odds.shape[2], best % odds.shape[2]  # B K
+            tokens = torch.cat([tokens.gather(2, parent.expand_as(tokens)), token.unsqueeze(0)])
+            ended = ended.gather(1, parent) | (token == self.end)
+            state = select(after, (rows.unsqueeze(1) * width + parent).flatten())
+            if ended.all():
+                break
+            inputs = self.embedding(token.flatten()).unsqueeze(0)
+        return Beam(tokens, scores)
+
+    def _follow(
+        self, state: CellState, steps: int, given: tuple[Tensor, Tensor] | None
+    ) -> tuple[Int[Tensor, "A B"], Float[Tensor, "A B O"]]:
+        """Step by step: the tokens that each next step is fed, and the logits they come from."""
+        batch = state.controller.hidden.shape[0]
+        inputs = self.embedding.weight.new_zeros(1, batch, self.rnn.cell.input_size)
+        tokens, outputs = [], []
+        for step in range(steps):
+            logits, state = self.rnn(inputs, state)
+            token = logits[0].argmax(-1)
+            if given is not None:
+                targets, chosen = given
+                token = torch.where(chosen[step], targets[step], token)
+            tokens.append(token)
+            outputs.append(logits)
+            inputs = self.embedding(token).unsqueeze(0)
+        return torch.stack(tokens), torch.cat(outputs)
+
+    def _given(
+        self, targets: Int[Tensor, "A B"] | None, teacher: float
+    ) -> tuple[Int[Tensor, "A B"], Bool[Tensor, "A B"]] | None:
+        if targets is None or teacher <= 0:
+            return None
+        return targets, torch.rand(targets.shape, device=targets.device) < teacher
+
+
+class SetDecoder(nn.Module):
+    """Answers with a set, in one step: ŷ = σ(f^d(W_1 r^1 + W_2 r^2 + … + W_h [h^1, h^2, …])).
+
+    Args:
+        memory: as the encoders leave it; several are joined.
+        hidden_size: of all encoders together, H.
+        labels: O, of which the set is a part.
+    """
+
+    def __init__(self, memory: Memory[Any, Any], hidden_size: int, labels: int) -> None:
+        super().__init__()
+        check_sizes(hidden_size=hidden_size, labels=labels)
+        self.memory = memory
+        self.combine = nn.Linear(hidden_size + memory.read_size, hidden_size)
+        self.output = nn.Linear(hidden_size, labels)
+        self.interface = LinearInterface()
+        self.interface.connect(hidden_size, memory.head_sizes, memory.recipe, self.output.weight)
+
+    def forward(
+        self,
+        encoded: Encoded,
+        steps: int = 1,
+        *,
+        targets: Tensor | None = None,  # noqa: ARG002 (a set is not fed back)
+        teacher: float = 0.0,  # noqa: ARG002
+    ) -> Float[Tensor, "1 B O"]:
+        """One logit for each label."""
+        if steps != 1:
+            raise UserError(f"a set is answered in one step: write steps=1, not {steps}")
+        hidden = torch.cat([state.hidden for state in encoded.controllers], dim=1)
+        state = open_memories(encoded, self.memory)
+        state = self.memory.step(self.interface(hidden), state, False, advance_in_torch)
+        combined = self.combine(torch.cat([hidden, state.reads.flatten(1)], dim=1))
+        return cast(Tensor, self.output(torch.tanh(combined))).unsqueeze(0)
+
+
+def join_controllers(encoded: Encoded, controller: Controller[Any]) -> Any:
+    """The controllers' last states side by side; what the decoder has beyond them, such as a cell, begins at zero."""
+    first = controller.init_state(encoded.batch)
+    if all(type(state) is type(first) for state in encoded.controllers):
+        joined = map_state(lambda *parts: torch.cat(parts, dim=1), *encoded.controllers)
+    else:
+        joined = first._replace(hidden=torch.cat([state.hidden for state in encoded.controllers], dim=1))
+    if (size := joined.hidden.shape[1]) != controller.hidden_size:
+        raise UserError(f"the encoders have {size} hidden units together: write a decoder with as many")
+    return joined
+
+
+def open_memories(encoded: Encoded, memory: Memory[Any, Any]) -> Any:
+    """The states of the memories that a decoder reads: those that the encoders left, and what they said."""
+
+    def open_one(part: Memory[Any, Any], number: int) -> Any:
+        if isinstance(part, AttentionMemory):
+            return part.attend(encoded.outputs[number], encoded.lengths[number])
+        return encoded.memories[number]
+
+    if not isinstance(memory, JoinedMemory):
+        return open_one(memory, 0)
+    each: Sequence[Memory[Any, Any]] = memory.parts
+    return Joined(*(open_one(part, number) for number, part in enumerate(each)))
