@@ -23,7 +23,7 @@ def exchange(views: Sequence[Sequence[Sequence[int]]], answers: Sequence[Sequenc
     targets, lengths = _pad([[*row, END] for row in answers])
     steps, batch = targets.shape
     return Batch(
-        inputs=torch.zeros(steps, batch, 0),
+        inputs=torch.zeros(steps, batch, 0, dtype=torch.float32),
         targets=one_hot(targets, tokens).to(torch.float32),
         mask=(torch.arange(steps).unsqueeze(1) < lengths).to(torch.float32),
         visits=(Visit(tuple(tokens for tokens, _ in padded), tuple(own for _, own in padded)),),

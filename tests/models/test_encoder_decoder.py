@@ -168,7 +168,7 @@ def test_gradients_are_those_of_finite_differences(name: str) -> None:
     def run(weight: Tensor) -> Tensor:
         given = {"encoder.views.0.embedding.weight": weight}
         keywords = {"lengths": lengths, "steps": 2, "targets": targets, "teacher": 1.0}
-        output, _ = torch.func.functional_call(model, given, (tokens,), keywords)
+        output: Tensor = torch.func.functional_call(model, given, (tokens,), keywords)[0]
         return output
 
     model.engine = "reference"
