@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import tyro
 
 from mnemon.ehr.folders import check_free
-from mnemon.ehr.prepare import PrepareConfig, prepare
+from mnemon.ehr.prepare import PrepareConfig, prepare, views_of
 from mnemon.ehr.prepared import DOCUMENT
 from mnemon.ehr.sources import read_source
 
@@ -58,7 +58,8 @@ class Prepare:
             keep_ids=self.keep_ids,
         )
         check_free(self.out, DOCUMENT, overwrite=self.overwrite)
-        report = prepare(read_source(self.source, self.format, self.drug_code), config, self.out)
+        records = read_source(self.source, self.format, self.drug_code, views_of(self.task))
+        report = prepare(records, config, self.out)
         if self.json:
             document = {"task": self.task, "folder": str(self.out), "seed": self.seed, **report}
             print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))

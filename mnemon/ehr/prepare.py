@@ -60,6 +60,12 @@ class _Chosen(NamedTuple):
         return np.asarray(self.split[self.selection.visit_patient])
 
 
+def views_of(task: str) -> tuple[str, ...]:
+    """The views that a task needs read."""
+    chosen = look_up(TASKS, task, "task of health records")
+    return tuple(dict.fromkeys((*chosen.inputs, chosen.target)))
+
+
 def prepare(records: Records, config: PrepareConfig, folder: Path) -> dict[str, Any]:
     """Write the folder; the report of what was kept."""
     task = TASKS[config.task]

@@ -1,12 +1,13 @@
 """Formats of health records that can be read. The one of a folder is recognised from its files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from mnemon.ehr.extra import require_extra
 from mnemon.ehr.notes import Notes
-from mnemon.ehr.records import Records
+from mnemon.ehr.records import VIEWS, Records
 from mnemon.errors import UserError, look_up
 
 DRUG_CODES = ("formulary", "ndc", "name")
@@ -16,11 +17,16 @@ class Format(NamedTuple):
     """How to tell a format, and how to read it."""
 
     recognise: Callable[[Path], bool]
-    read: Callable[[Path, Notes], Records]
+    read: Callable[[Path, Notes, Collection[str]], Records]
 
 
-def read_source(folder: Path, name: str | None = None, drug_code: str = "formulary") -> Records:
-    """Read a folder of health records; ``drug_code`` says which column of MIMIC-III tells a drug."""
+def read_source(
+    folder: Path, name: str | None = None, drug_code: str = "formulary", views: Collection[str] = VIEWS
+) -> Records:
+    """Read a folder of health records; ``drug_code`` says which column of MIMIC-III tells a drug.
+
+    Tables of other views than the asked ones are not read.
+    """
     require_extra("polars", "reading health records")
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder: write the one that holds the health records")
@@ -33,7 +39,7 @@ def read_source(folder: Path, name: str | None = None, drug_code: str = "formula
             problem = f"looks like {' and '.join(found)}" if found else "holds no health records that are known"
             raise UserError(f"{folder} {problem}: write --format and one of {', '.join(formats)}")
         name = found[0]
-    return look_up(formats, name, "format").read(folder, Notes())
+    return look_up(formats, name, "format").read(folder, Notes(), views)
 
 
 def _formats(drug_code: str) -> dict[str, Format]:
@@ -41,7 +47,7 @@ def _formats(drug_code: str) -> dict[str, Format]:
     from mnemon.ehr.readers import desynpuf, eicu, meds, mimic3
 
     return {
-        "mimic3": Format(mimic3.recognise, lambda folder, notes: mimic3.read(folder, notes, drug_code)),
+        "mimic3": Format(mimic3.recognise, partial(mimic3.read, drug_code=drug_code)),
         "eicu": Format(eicu.recognise, eicu.read),
         "desynpuf": Format(desynpuf.recognise, desynpuf.read),
         "meds": Format(meds.recognise, meds.read),

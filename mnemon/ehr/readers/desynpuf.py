@@ -5,13 +5,14 @@ columns, ICD9_DGNS_CD_1 first. Of the procedures only ICD9_PRCDR_CD_1 holds code
 it hold diagnoses, and are not read. The files have no names of codes, and inpatient claims no drugs.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 
 import polars as pl
 
 from mnemon.ehr.assembly import assemble
 from mnemon.ehr.notes import Notes
-from mnemon.ehr.records import Records
+from mnemon.ehr.records import VIEWS, Records
 from mnemon.ehr.tables import Column, read_whole
 from mnemon.errors import UserError
 
@@ -33,7 +34,7 @@ def recognise(folder: Path) -> bool:
     return bool(_files(folder, "inpatient_claims"))
 
 
-def read(folder: Path, notes: Notes) -> Records:
+def read(folder: Path, notes: Notes, views: Collection[str] = VIEWS) -> Records:
     """Read all samples that lie in the folder or in folders there."""
     claims = _read_all(_files(folder, "inpatient_claims"), CLAIMS, notes)
     summaries = _files(folder, "beneficiary_summary")
@@ -43,8 +44,9 @@ def read(folder: Path, notes: Notes) -> Records:
         reason = "a claim of a patient without a beneficiary summary"
         notes.skip_in(reason, unlisted["file"].to_numpy(), unlisted["line"].to_numpy(), kept=True)
     codes = {"diagnosis": _codes(claims, DIAGNOSES), "procedure": _codes(claims, (PROCEDURE,))}
-    no_drugs = codes["procedure"].clear()
-    return assemble("desynpuf", _admissions(claims), codes | {"drug": no_drugs}, {}, notes)
+    codes["drug"] = codes["procedure"].clear()
+    codes = {view: rows if view in views else rows.clear() for view, rows in codes.items()}
+    return assemble("desynpuf", _admissions(claims), codes, {}, notes)
 
 
 def _admissions(claims: pl.DataFrame) -> pl.DataFrame:

@@ -9,14 +9,15 @@ are put in the order of year, age, hospital stay and visit to a unit, and begin 
 day of a drug is a day of the stay. Two hospital stays in one year at one age may stand in the wrong order.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 
 import polars as pl
 
 from mnemon.ehr.assembly import assemble, skip_rows
 from mnemon.ehr.notes import Notes
-from mnemon.ehr.records import Records
-from mnemon.ehr.tables import Column, find_table, need_table, read_whole
+from mnemon.ehr.records import VIEWS, Records
+from mnemon.ehr.tables import Column, empty_table, find_table, need_table, read_whole
 
 STAYS = (
     Column(name="patient", header="uniquepid"),
@@ -53,20 +54,24 @@ def recognise(folder: Path) -> bool:
     return find_table(folder, "patient") is not None and find_table(folder, "diagnosis") is not None
 
 
-def read(folder: Path, notes: Notes) -> Records:
-    """Read the four tables."""
+def read(folder: Path, notes: Notes, views: Collection[str] = VIEWS) -> Records:
+    """Read the tables of some views."""
+
+    def table(view: str, name: str, columns: tuple[Column, ...]) -> pl.DataFrame:
+        return read_whole(need_table(folder, name), columns, notes) if view in views else empty_table(columns)
+
     stays = _stays(read_whole(need_table(folder, "patient"), STAYS, notes))
-    diagnoses = read_whole(need_table(folder, "diagnosis"), DIAGNOSES, notes)
+    diagnoses = table("diagnosis", "diagnosis", DIAGNOSES)
     urgency = pl.col("urgency").str.to_lowercase().replace_strict(URGENCY, default=len(URGENCY))
-    treatments = read_whole(need_table(folder, "treatment"), TREATMENTS, notes)
-    drugs, drug_names = _drugs(read_whole(need_table(folder, "medication"), MEDICATIONS, notes), notes)
+    treatments = table("procedure", "treatment", TREATMENTS)
+    drugs, drug_names = _drugs(table("drug", "medication", MEDICATIONS), notes)
     events = {
         "diagnosis": _first(diagnoses.with_columns(priority=urgency), "diagnosis", notes),
         "procedure": _first(treatments, "treatment", notes),
         "drug": drugs,
     }
     starts = stays.select("admission", "start").unique("admission", keep="first", maintain_order=True)
-    timed = {view: _timed(table, starts) for view, table in events.items()}
+    timed = {view: _timed(rows, starts) for view, rows in events.items()}
     names = {
         "diagnosis": _last_parts(timed["diagnosis"]),
         "procedure": _last_parts(timed["procedure"]),

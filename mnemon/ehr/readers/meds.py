@@ -9,13 +9,14 @@ The view of an event is told by how its code begins. Diagnoses and procedures ar
 there is such a column, and of time.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 
 import polars as pl
 
 from mnemon.ehr.assembly import assemble, skip_rows
 from mnemon.ehr.notes import Notes
-from mnemon.ehr.records import Records
+from mnemon.ehr.records import VIEWS, Records
 from mnemon.errors import UserError
 
 VISIT_COLUMNS = ("hadm_id", "visit_id", "encounter_id", "admission_id", "visit_occurrence_id")
@@ -34,7 +35,7 @@ def recognise(folder: Path) -> bool:
     return bool(_shards(folder))
 
 
-def read(folder: Path, notes: Notes) -> Records:
+def read(folder: Path, notes: Notes, views: Collection[str] = VIEWS) -> Records:
     """Read the shards and the names of codes."""
     shards = _shards(folder)
     if not shards:
@@ -49,7 +50,8 @@ def read(folder: Path, notes: Notes) -> Records:
     placed = coded if not told.is_empty() else _placed(coded, visits, events)
     outside = placed["visit"].is_null()
     skip_rows("an event outside any admission", placed, outside, notes)
-    tables = {view: _table(placed.filter(~outside), view) for view in PREFIXES}
+    inside = placed.filter(~outside & placed["view"].is_in(list(views)))
+    tables = {view: _table(inside, view) for view in PREFIXES}
     return assemble("meds", visits.with_columns(_admission()), tables, _names(folder), notes)
 
 

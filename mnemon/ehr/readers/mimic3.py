@@ -5,13 +5,14 @@ hospital's formulary calls it, FORMULARY_DRUG_CD, as in the thesis's examples (D
 other two columns that tell it.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 
 import polars as pl
 
 from mnemon.ehr.assembly import assemble
 from mnemon.ehr.notes import Notes
-from mnemon.ehr.records import Records
+from mnemon.ehr.records import VIEWS, Records
 from mnemon.ehr.tables import Column, empty_table, find_table, need_table, read_table, read_whole
 
 ADMISSIONS = (
@@ -39,15 +40,16 @@ def recognise(folder: Path) -> bool:
     return find_table(folder, "ADMISSIONS") is not None and find_table(folder, "DIAGNOSES_ICD") is not None
 
 
-def read(folder: Path, notes: Notes, drug_code: str = "formulary") -> Records:
-    """Read the tables; those of procedures and drugs may be missing, their views are then empty."""
+def read(folder: Path, notes: Notes, views: Collection[str] = VIEWS, drug_code: str = "formulary") -> Records:
+    """Read the tables of some views; those of procedures and drugs may be missing, the view is then empty."""
     admissions = read_whole(need_table(folder, "ADMISSIONS"), ADMISSIONS, notes)
     early = admissions.filter(pl.col("end") < pl.col("start"))
     notes.skip_in("DISCHTIME is before ADMITTIME", early["file"].to_numpy(), early["line"].to_numpy(), kept=True)
     events = {"diagnosis": read_whole(need_table(folder, "DIAGNOSES_ICD"), CODES, notes)}
-    procedures = find_table(folder, "PROCEDURES_ICD")
+    procedures = find_table(folder, "PROCEDURES_ICD") if "procedure" in views else None
     events["procedure"] = read_whole(procedures, CODES, notes) if procedures else empty_table(CODES)
-    events["drug"], drug_names = _drugs(folder, notes, drug_code)
+    prescriptions = find_table(folder, "PRESCRIPTIONS") if "drug" in views else None
+    events["drug"], drug_names = _drugs(prescriptions, notes, drug_code)
     names = {
         "diagnosis": _titles(folder, "D_ICD_DIAGNOSES", notes),
         "procedure": _titles(folder, "D_ICD_PROCEDURES", notes),
@@ -56,7 +58,7 @@ def read(folder: Path, notes: Notes, drug_code: str = "formulary") -> Records:
     return assemble("mimic3", admissions, events, names, notes)
 
 
-def _drugs(folder: Path, notes: Notes, drug_code: str) -> tuple[pl.DataFrame, dict[str, str]]:
+def _drugs(path: Path | None, notes: Notes, drug_code: str) -> tuple[pl.DataFrame, dict[str, str]]:
     """Prescriptions, and the name that each code has first."""
     columns = (
         Column(name="admission", header="HADM_ID"),
@@ -64,7 +66,6 @@ def _drugs(folder: Path, notes: Notes, drug_code: str) -> tuple[pl.DataFrame, di
         Column(name="code", header=DRUG_CODES[drug_code]),
         Column(name="name", header="DRUG", needed=False, optional=True),
     )
-    path = find_table(folder, "PRESCRIPTIONS")
     parts, names = [empty_table(columns).drop("name")], dict[str, str]()
     for block in read_table(path, columns, notes) if path else ():
         frame = block
