@@ -1,4 +1,4 @@
-"""The command line: ``mnemon demo``, ``list``, ``train``, ``run``, ``report``, ``profile``, ``bench``.
+"""The command line: ``mnemon demo``, ``list``, ``train``, ``run``, ``report``, ``profile``, ``bench``, ``ehr``.
 
 Bad input gives one line on standard error that says what to write instead, and exit code 2.
 """
@@ -13,6 +13,7 @@ import tyro
 
 from mnemon.commands.bench import Bench
 from mnemon.commands.demo import Demo
+from mnemon.commands.ehr import Ehr
 from mnemon.commands.listing import List
 from mnemon.commands.profile import Profile
 from mnemon.commands.report import Report
@@ -28,6 +29,7 @@ Command = (
     | Annotated[Report, tyro.conf.subcommand("report")]
     | Annotated[Profile, tyro.conf.subcommand("profile")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
+    | Annotated[Ehr, tyro.conf.subcommand("ehr")]
 )
 
 
@@ -44,12 +46,12 @@ def main() -> None:
         _fail(str(stopped), 130)
 
 
-def _parse() -> Demo | List | Train | Run | Report | Profile | Bench:
+def _parse() -> Demo | List | Train | Run | Report | Profile | Bench | Ehr:
     """tyro's answer, with its boxed complaints folded into one line."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            command: Demo | List | Train | Run | Report | Profile | Bench = tyro.cli(
+            command: Demo | List | Train | Run | Report | Profile | Bench | Ehr = tyro.cli(
                 Command,
                 prog="mnemon",
                 config=(tyro.conf.OmitSubcommandPrefixes,),

@@ -44,10 +44,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": {"errors", "training"},
     "runner": {"errors", "models", "report", "tasks", "trace", "training"},
     "theory": {"errors"},
+    "ehr": {"data", "errors", "training"},
     "experiments": {"errors", "models", "runner", "tasks", "training"},
     "commands": {
         "cell",
         "controllers",
+        "ehr",
         "errors",
         "experiments",
         "interface",
@@ -108,7 +110,7 @@ def test_tasks_know_no_model_and_nothing_is_unpickled() -> None:
 
 
 def test_import_is_light() -> None:
-    heavy = ["sklearn", "ray", "polars", "nltk", "accelerate", "rich", "tyro", "tensorboard", "matplotlib"]
+    heavy = ["sklearn", "ray", "polars", "rapidfuzz", "nltk", "accelerate", "rich", "tyro", "tensorboard", "matplotlib"]
     script = f"import sys, mnemon; print([name for name in {heavy} if name in sys.modules])"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

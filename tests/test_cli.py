@@ -44,8 +44,8 @@ def test_list_as_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Expected one of {demo, list, train, run, report, profile, bench}"),
-        (["tran"], "Available subcommands: demo, list, train, run, report, profile, bench"),
+        ([], "Expected one of {demo, list, train, run, report, profile, bench, ehr}"),
+        (["tran"], "Available subcommands: demo, list, train, run, report, profile, bench, ehr"),
         (["train"], "Missing from mnemon train"),
         (["train", "cop"], "no task is called 'cop': did you mean 'copy'?"),
         (["train", "copy", "--model", "ntn"], "no model is called 'ntn': did you mean 'ntm'?"),
@@ -158,7 +158,7 @@ def test_stopped_and_resumed_is_as_if_never_stopped(how: signal.Signals, tmp_pat
     assert (tmp_path / "stopped" / final).read_bytes() == (tmp_path / "whole" / final).read_bytes()
 
 
-@pytest.mark.parametrize("command", ["demo", "list", "train", "run", "report", "profile", "bench"])
+@pytest.mark.parametrize("command", ["demo", "list", "train", "run", "report", "profile", "bench", "ehr"])
 def test_help_teaches(command: str, tmp_path: Path) -> None:
     done = mnemon(command, "--help", folder=tmp_path)
     assert done.returncode == 0

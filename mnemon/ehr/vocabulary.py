@@ -1,0 +1,42 @@
+"""Tokens for codes. Made from the training patients alone: a code that only others have is unknown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+SPECIAL = ("<pad>", "<start>", "<end>", "<unknown>")
+PAD, START, END, UNKNOWN = range(len(SPECIAL))
+FIRST_CODE = len(SPECIAL)  # the token of the first code: a label's number is its token less this
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Codes in the order of their tokens, and what they mean where that is known."""
+
+    codes: tuple[str, ...]
+    names: Mapping[str, str]
+
+    def __len__(self) -> int:
+        """Tokens, special ones included."""
+        return FIRST_CODE + len(self.codes)
+
+    def token(self, code: str) -> int:
+        """The token of a code, or that of the unknown."""
+        try:
+            return FIRST_CODE + self.codes.index(code)
+        except ValueError:
+            return UNKNOWN
+
+    def code(self, token: int) -> str:
+        """The code of a token; a special token has its own name."""
+        if not 0 <= token < len(self):
+            raise IndexError(f"token {token} is not in a vocabulary of {len(self)}")
+        return SPECIAL[token] if token < FIRST_CODE else self.codes[token - FIRST_CODE]
+
+    def name(self, token: int) -> str:
+        """What a token means: the name of its code, or the code itself."""
+        code = self.code(token)
+        return self.names.get(code, code)
+
+    def decode(self, tokens: Sequence[int]) -> list[str]:
+        """The codes of tokens."""
+        return [self.code(token) for token in tokens]
