@@ -40,11 +40,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "data": {"errors"},
     "tasks": {"data", "errors", "views"},
-    "training": {"errors", "state", "tasks"},
+    "training": {"errors", "tasks"},
     "report": {"errors", "training"},
     "runner": {"errors", "models", "report", "tasks", "trace", "training"},
     "theory": {"errors"},
-    "ehr": {"data", "errors", "training"},
+    "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
     "experiments": {"errors", "models", "runner", "tasks", "training"},
     "commands": {
         "cell",

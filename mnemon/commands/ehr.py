@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from mnemon.commands.ehr_models import Evaluate, Explain, Recommend, Train
 from mnemon.ehr.folders import check_free
 from mnemon.ehr.prepare import PrepareConfig, prepare, views_of
 from mnemon.ehr.prepared import DOCUMENT
@@ -104,9 +105,16 @@ class Export:
 
 @dataclass(frozen=True, kw_only=True)
 class Ehr:
-    """Health records: prepare them for a task, or export them."""
+    """Health records: prepare them for a task, train a model, and ask it for recommendations and their reasons."""
 
-    command: Annotated[Prepare, tyro.conf.subcommand("prepare")] | Annotated[Export, tyro.conf.subcommand("export")]
+    command: (
+        Annotated[Prepare, tyro.conf.subcommand("prepare")]
+        | Annotated[Export, tyro.conf.subcommand("export")]
+        | Annotated[Train, tyro.conf.subcommand("train")]
+        | Annotated[Evaluate, tyro.conf.subcommand("evaluate")]
+        | Annotated[Recommend, tyro.conf.subcommand("recommend")]
+        | Annotated[Explain, tyro.conf.subcommand("explain")]
+    )
 
     def run(self) -> None:
         """Run the subcommand."""

@@ -175,11 +175,18 @@ class SetDecoder(nn.Module):
         """One logit for each label."""
         if steps != 1:
             raise UserError(f"a set is answered in one step: write steps=1, not {steps}")
-        hidden = torch.cat([state.hidden for state in encoded.controllers], dim=1)
-        state = open_memories(encoded, self.memory)
-        state = self.memory.step(self.interface(hidden), state, False, advance_in_torch)
-        combined = self.combine(torch.cat([hidden, state.reads.flatten(1)], dim=1))
+        reads = self.read(encoded).reads.flatten(1)
+        combined = self.combine(torch.cat([_hidden(encoded), reads], dim=1))
         return cast(Tensor, self.output(torch.tanh(combined))).unsqueeze(0)
+
+    def read(self, encoded: Encoded) -> Any:
+        """The state of the memory after it was read."""
+        state = open_memories(encoded, self.memory)
+        return self.memory.step(self.interface(_hidden(encoded)), state, False, advance_in_torch)
+
+
+def _hidden(encoded: Encoded) -> Float[Tensor, "B H"]:
+    return torch.cat([state.hidden for state in encoded.controllers], dim=1)
 
 
 def join_controllers(encoded: Encoded, controller: Controller[Any]) -> Any:
@@ -188,7 +195,7 @@ def join_controllers(encoded: Encoded, controller: Controller[Any]) -> Any:
     if all(type(state) is type(first) for state in encoded.controllers):
         joined = map_state(lambda *parts: torch.cat(parts, dim=1), *encoded.controllers)
     else:
-        joined = first._replace(hidden=torch.cat([state.hidden for state in encoded.controllers], dim=1))
+        joined = first._replace(hidden=_hidden(encoded))
     if (size := joined.hidden.shape[1]) != controller.hidden_size:
         raise UserError(f"the encoders have {size} hidden units together: write a decoder with as many")
     return joined

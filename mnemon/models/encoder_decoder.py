@@ -17,6 +17,7 @@ from mnemon.errors import UserError
 from mnemon.models.decoder import SequenceDecoder, SetDecoder
 from mnemon.models.encoder import EarlyFusion, Encoded, LateFusion, Lengths, Views
 from mnemon.rnn import MANN, Engine, EngineUsed
+from mnemon.state import detach
 
 Decoder = SequenceDecoder | SetDecoder
 
@@ -30,13 +31,17 @@ class EncoderDecoder(nn.Module):
     Args:
         encoder: of all views.
         decoders: one for each answer.
+        truncated: let no gradient go back through memories that are handed in.
     """
 
-    def __init__(self, encoder: LateFusion | EarlyFusion, decoders: Sequence[Decoder]) -> None:
+    def __init__(
+        self, encoder: LateFusion | EarlyFusion, decoders: Sequence[Decoder], *, truncated: bool = True
+    ) -> None:
         super().__init__()
         if not decoders:
             raise UserError("EncoderDecoder needs at least one decoder")
         self.encoder = encoder
+        self.truncated = truncated
         self.decoders = nn.ModuleList(decoders)
 
     def forward(
@@ -76,6 +81,8 @@ class EncoderDecoder(nn.Module):
         lengths = [None] * len(views) if lengths is None else lengths
         if len(views) != wanted or len(lengths) != wanted:
             raise UserError(f"this model reads {wanted} views: got {len(views)}, and lengths of {len(lengths)}")
+        if memories is not None and self.truncated:
+            memories = [detach(memory) for memory in memories]
         return cast(Encoded, self.encoder(views, lengths, memories))
 
     def open(self, encoded: Encoded) -> Encoded:

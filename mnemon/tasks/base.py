@@ -3,7 +3,7 @@
 Letters: ``T`` time, ``B`` batch, ``I`` input channels, ``O`` output channels.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
@@ -107,6 +107,19 @@ class CountingTask(Task, Protocol):
 
     def rates(self, counts: dict[str, float]) -> dict[str, float]:
         """The metrics of a test that follow from its counts."""
+        ...
+
+
+@runtime_checkable
+class PooledTask(Task, Protocol):
+    """A task whose results follow from all answers of a test together, as the area under a curve does."""
+
+    def pool(self, output: Float[Tensor, "T B O"], batch: Batch) -> Any:
+        """What is needed of a batch."""
+        ...
+
+    def measure(self, pooled: Sequence[Any]) -> dict[str, float]:
+        """The metrics of a test."""
         ...
 
 

@@ -7,7 +7,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from mnemon.state import detach
 from mnemon.tasks.base import Batch, Task
 from mnemon.training.seeding import generator_from
 
@@ -24,8 +23,8 @@ def draw(task: Task, batch_size: int, seed: int, device: torch.device, part: int
 def answer(model: nn.Module, batch: Batch, *, teacher: float = 0.0) -> Float[Tensor, "T B O"]:
     """What a model is to the loop: ``output, state = model(inputs, lengths=lengths)``, the output being logits.
 
-    A model of views is ``output, memories = model(views, memories, lengths=lengths, steps=steps)``; no gradient goes
-    from one visit to those before it. ``teacher`` is how often it is fed the right tokens rather than its own.
+    A model of views is ``output, memories = model(views, memories, lengths=lengths, steps=steps)``, called for each
+    visit. ``teacher`` is how often it is fed the right tokens rather than its own.
     """
     if batch.visits is None:
         output, _state = model(batch.inputs, lengths=batch.lengths)
@@ -37,7 +36,6 @@ def answer(model: nn.Module, batch: Batch, *, teacher: float = 0.0) -> Float[Ten
         output, memories = model(
             visit.views, memories, lengths=visit.lengths, steps=steps, targets=right, teacher=teacher
         )
-        memories = tuple(detach(memory) for memory in memories)
         outputs.append(output)
     return torch.cat(outputs)
 

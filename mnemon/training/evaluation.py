@@ -3,12 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
-from mnemon.tasks.base import Batch, CountingTask, FiniteTask, Task
+from mnemon.tasks.base import Batch, CountingTask, FiniteTask, PooledTask, Task
 from mnemon.training.batches import answer
 from mnemon.training.seeding import batch_seed, generator_from, seed_noise
 
@@ -26,12 +26,14 @@ class Evaluation(NamedTuple):
 def evaluate(model: nn.Module, task: Task, *, name: str, sequences: int, seed: int) -> Evaluation:
     """The same ``sequences`` sequences at every call with the same name and seed, whatever the model.
 
-    A task over a finite set is gone through whole instead. Counts are added up, other metrics averaged.
+    A task over a finite set is gone through whole instead. Counts are added up, pooled answers measured together, and
+    other metrics averaged.
     """
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     stream = f"eval {name}"
     count, losses = 0, 0.0
     sums: defaultdict[str, float] = defaultdict(float)
+    pooled: list[Any] = []
     with torch.no_grad(), _eval_mode(model):
         for number, batch in enumerate(_batches(task, sequences, seed, stream)):
             placed = batch.to(device)
@@ -40,12 +42,16 @@ def evaluate(model: nn.Module, task: Task, *, name: str, sequences: int, seed: i
             rows = batch.mask.shape[1]
             count += rows
             losses += rows * task.loss(output, placed).item()
-            if isinstance(task, CountingTask):
+            if isinstance(task, PooledTask):
+                pooled.append(task.pool(output, placed))
+            elif isinstance(task, CountingTask):
                 for counted, value in task.counts(output, placed).items():
                     sums[counted] += value
             else:
                 for metric, value in task.metrics(output, placed).items():
                     sums[metric] += rows * value
+    if isinstance(task, PooledTask):
+        return Evaluation(losses / count, task.measure(pooled))
     metrics = task.rates(sums) if isinstance(task, CountingTask) else {name: sums[name] / count for name in sums}
     return Evaluation(losses / count, metrics)
 
