@@ -31,7 +31,7 @@ def find_file(folder: Path, *names: str, what: str) -> Path:
 def open_bytes(path: Path) -> Iterator[BinaryIO]:
     """A file to read, unpacked on the way where its name ends in ``.gz``."""
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
             yield cast(BinaryIO, file)  # a GzipFile is one in all but its declared type
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error

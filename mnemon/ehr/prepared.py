@@ -5,7 +5,7 @@
 are numbered, and visits ordered by patient and then by time. Nothing in the folder tells who a patient is, unless
 ``patients.json`` was asked for.
 
-Letters: ``P`` patients, ``V`` visits, ``E`` codes of a view.
+Letters: ``P`` patients, ``V`` visits, ``E`` codes of a view; there are ``V + 1`` bounds.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Int, UInt8
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
@@ -34,7 +34,7 @@ class Codes:
     """The codes of one view, visit after visit."""
 
     tokens: Int[Tensor, "E"]  # int32
-    offsets: Int[Tensor, "V+1"]  # int64
+    offsets: Int[Tensor, "bounds"]  # int64
 
     def of(self, visit: int) -> Int[Tensor, "some"]:
         """The tokens of a visit, in their order."""
@@ -82,7 +82,7 @@ class Prepared:
         """How many codes the target may have: label ``i`` is token ``FIRST_CODE + i``."""
         return len(self.vocabularies[self.task.target].codes)
 
-    def label_rows(self, visits: Int[Tensor, "B"]) -> Int[Tensor, "B L"]:
+    def label_rows(self, visits: Int[Tensor, "B"]) -> UInt8[Tensor, "B L"]:
         """Targets as rows of 0 and 1, a column for each code; unknown codes have none."""
         rows = torch.zeros(len(visits), self.labels, dtype=torch.uint8)
         for row, visit in enumerate(visits.tolist()):

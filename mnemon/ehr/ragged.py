@@ -1,6 +1,6 @@
 """Lists of different lengths in one array: ``values[offsets[i] : offsets[i + 1]]`` is list ``i``.
 
-Letters: ``E`` values of all lists, ``V`` lists.
+Letters: ``E`` values of all lists, ``V`` lists; there are ``V + 1`` bounds.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ class Ragged(NamedTuple):
     """Lists of whole numbers, here the codes of visits."""
 
     values: Integer[np.ndarray, "E"]
-    offsets: Int64[np.ndarray, "V+1"]
+    offsets: Int64[np.ndarray, "bounds"]
 
     @property
     def lengths(self) -> Int64[np.ndarray, "V"]:

@@ -87,9 +87,7 @@ class _Reader:
         yield from self._rows(text)
         while len(self.rest) > LONGEST_ROW:
             if b"\n" not in self.rest:
-                raise UserError(
-                    f"{self.path} line {self.line} is longer than {LONGEST_ROW:,} bytes: is this a csv file?"
-                )
+                raise UserError(f"{self.path} line {self.line} is longer than {LONGEST_ROW:,} bytes: is it csv?")
             yield from self._rows(self._without_first_line(self.rest))
 
     def finish(self) -> Iterator[Rows]:
