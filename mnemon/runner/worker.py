@@ -20,6 +20,7 @@ from torch import nn
 
 from mnemon.errors import UserError
 from mnemon.models.catalogue import build_model
+from mnemon.runner.classical import fit_classical
 from mnemon.runner.job import Job
 from mnemon.runner.messages import Assignment, Standing, parse_assignment
 from mnemon.runner.parameters import count_parameters
@@ -61,6 +62,9 @@ def work(assignment: Assignment, progress: Progress) -> None:
     """Train, or go on training, and leave what is to stay."""
     job, folder = Job.from_json(assignment.job), Path(assignment.folder)
     task, tests = job.open(None if assignment.data is None else Path(assignment.data))
+    if job.classical is not None:
+        fit_classical(job.classical, task, tests, assignment, job.training, progress)
+        return
     model = _untrained(job, task)
     described = {
         "experiment": assignment.experiment,
