@@ -108,15 +108,17 @@ template <class T> struct DNCMemory {
         }
     }
 
-    // The content after a step from the content before it, by what the records keep.
-    void replay(const T* record, const T* before, const T* memory_before, T* memory_after, bool write) const {
+    // The content after a step from the content before it, by what the records keep. The step's own backward wants no
+    // links after it; so after the last that is played back there are none.
+    void replay(const T* record, const T* before, const T* memory_before, T* memory_after, bool write,
+                bool last) const {
+        const long at = (long)W * Np;
         if (!write) {
-            std::memcpy(memory_after, memory_before, content_size * sizeof(T));
+            std::memcpy(memory_after, memory_before, (last ? at : content_size) * sizeof(T));
             return;
         }
         change(record, memory_before, memory_after);
-        const long at = (long)W * Np;
-        if (links)
+        if (links && !last)
             update_links(memory_before + at, memory_after + at, 0, N, Np, before + precedence, record + write_weights);
     }
 
