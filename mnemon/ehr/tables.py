@@ -110,7 +110,7 @@ def _parsed(frame: pl.DataFrame, columns: Sequence[Column], file: str, notes: No
 
 
 def _parse(text: pl.Series, kind: Kind) -> pl.Series:
-    """Typed, and empty where that fails. A file writes its times in one form: others are tried where it does not fit."""
+    """Typed, and empty where that fails. Most files write times in one form: others are tried where it does not fit."""
     if kind == "whole number":
         return text.cast(pl.Int64, strict=False)
     if kind == "text":
