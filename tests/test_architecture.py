@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tasks": {"data", "errors", "views"},
     "training": {"errors", "tasks"},
     "report": {"errors", "training"},
-    "runner": {"ehr", "errors", "models", "report", "tasks", "trace", "training"},
+    "runner": {"ehr", "errors", "memory", "models", "report", "tasks", "trace", "training", "views"},
     "theory": {"errors"},
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
     "experiments": {"ehr", "errors", "models", "runner", "tasks", "training"},
