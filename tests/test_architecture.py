@@ -42,9 +42,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tasks": {"data", "errors", "views"},
     "training": {"errors", "tasks"},
     "report": {"errors", "training"},
+    "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
     "runner": {"ehr", "errors", "memory", "models", "report", "tasks", "trace", "training", "views"},
     "theory": {"errors"},
-    "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
     "experiments": {"ehr", "errors", "models", "runner", "tasks", "training"},
     "commands": {
         "cell",
