@@ -1,7 +1,7 @@
 """Why a model recommends what it does: effects against asking again by hand, shares against small numbers."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -109,7 +109,7 @@ def test_effects_are_what_changes_without_the_event(trained: Trained, task: str,
     labels = [vocabulary.token(entry.code) - FIRST_CODE for entry in found.recommended]
     assert labels == whole.argsort(descending=True)[:2].tolist()
     assert [entry.probability for entry in found.recommended] == pytest.approx(whole[labels].tolist())
-    wanted = []
+    wanted: list[Any] = []
     for number, views in enumerate(history):
         for place, view in enumerate(run.inputs):
             for step, token in enumerate(views[place]):
