@@ -42,10 +42,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tasks": {"data", "errors", "views"},
     "training": {"errors", "tasks"},
     "report": {"errors", "training"},
-    "runner": {"errors", "models", "report", "tasks", "trace", "training"},
-    "theory": {"errors"},
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
-    "experiments": {"errors", "models", "runner", "tasks", "training"},
+    "runner": {"ehr", "errors", "memory", "models", "report", "tasks", "trace", "training", "views"},
+    "theory": {"errors"},
+    "experiments": {"ehr", "errors", "models", "runner", "tasks", "training"},
     "commands": {
         "cell",
         "controllers",

@@ -1,4 +1,4 @@
-"""Classical baselines: a bag of codes, and one classifier for each label or a chain of them (thesis, 4.2.4 and 4.3.4).
+"""Classical baselines: a bag of codes, and one classifier for each label or a chain of them (thesis, 4.5.2 and 4.5.4).
 
 A view of an admission is the sum of the one-hot vectors of its codes; views are put side by side. Binary relevance
 trains a classifier for each label by itself; a chain gives each also the labels before it. The settings of a classifier

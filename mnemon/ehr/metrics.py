@@ -1,4 +1,4 @@
-"""How good predicted codes are (thesis, sections 4.2.4 and 4.3.4).
+"""How good predicted codes are (thesis, sections 4.5.2 and 4.5.4).
 
 Of sequences: precision and Jaccard of the sets of codes, averaged over admissions, and the normalised Levenshtein
 distance. Of sets: the area under the ROC curve (AUC) and F1, each averaged in three ways, and precision at k.
@@ -23,7 +23,7 @@ from torch import Tensor
 from mnemon.ehr.extra import require_extra
 from mnemon.errors import UserError
 
-Codes = Collection[int]
+Codes = Collection[int] | Tensor | np.ndarray
 CUTS = (1, 2, 5)  # the thesis's k
 
 

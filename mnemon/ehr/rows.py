@@ -81,7 +81,9 @@ class _Reader:
 
     def take(self, piece: bytes) -> Iterator[Rows]:
         """Rows that end in the next piece of the file."""
-        text = (self.rest + piece).replace(b"\r\n", b"\n")
+        text = self.rest + piece
+        if b"\r" in text:
+            text = text.replace(b"\r\n", b"\n")
         if self.line == 1:
             text = text.removeprefix(BYTE_ORDER_MARK)
         yield from self._rows(text)

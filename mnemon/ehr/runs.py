@@ -27,16 +27,21 @@ SIZES: dict[str, ModelConfig] = {
 
 
 def sizes_of(prepared: Prepared, model: str) -> ModelConfig:
-    """The thesis's sizes for a task; one memory of several views has the slots of all."""
+    """The thesis's sizes for a task."""
+    task = prepared.task
+    kind = "next" if task.next_visit else ("set" if task.as_set else "sequence")
+    return sizes_for(kind, model, views=len(task.inputs))
+
+
+def sizes_for(kind: str, model: str, *, views: int = 1) -> ModelConfig:
+    """The thesis's sizes for a kind of answer; one memory of several views has the slots of all."""
     entry = look_up(MODELS, model, "model")
     if not entry.reads_views:
         fitting = ", ".join(name for name, other in MODELS.items() if other.reads_views)
         raise UserError(f"model {model!r} does not read views of codes: write one of {fitting}")
-    task = prepared.task
-    kind = "next" if task.next_visit else ("set" if task.as_set else "sequence")
     sizes = dataclasses.replace(SIZES[kind], name=model)
     if model in ("dnc-single", "dnc-write-protected"):
-        sizes = dataclasses.replace(sizes, slots=len(task.inputs) * sizes.slots)
+        sizes = dataclasses.replace(sizes, slots=views * sizes.slots)
     return sizes
 
 

@@ -34,12 +34,23 @@ def read_source(
         raise UserError(f"no code of drugs is called {drug_code!r}: write one of {', '.join(DRUG_CODES)}")
     formats = _formats(drug_code)
     if name is None:
-        found = [known for known, form in formats.items() if form.recognise(folder)]
+        found = _recognise(folder)
         if len(found) != 1:
             problem = f"looks like {' and '.join(found)}" if found else "holds no health records that are known"
             raise UserError(f"{folder} {problem}: write --format and one of {', '.join(formats)}")
         name = found[0]
     return look_up(formats, name, "format").read(folder, Notes(), views)
+
+
+def recognised(folder: Path) -> str | None:
+    """The format of a folder, if it holds health records of one."""
+    found = _recognise(folder) if folder.is_dir() else []
+    return found[0] if len(found) == 1 else None
+
+
+def _recognise(folder: Path) -> list[str]:
+    require_extra("polars", "reading health records")
+    return [known for known, form in _formats(DRUG_CODES[0]).items() if form.recognise(folder)]
 
 
 def _formats(drug_code: str) -> dict[str, Format]:

@@ -1,4 +1,4 @@
-"""What was kept, as the thesis's tables of statistics tell it (tables 4.3 and 4.5)."""
+"""What was kept, as the thesis's tables of statistics tell it (tables 4.1 and 4.4)."""
 
 from typing import Any
 

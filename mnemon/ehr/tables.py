@@ -96,7 +96,7 @@ def _text(field: str) -> pl.Expr:
 
 
 def _parsed(frame: pl.DataFrame, columns: Sequence[Column], file: str, notes: Notes) -> pl.DataFrame:
-    typed = frame.with_columns(_parse(column) for column in columns)
+    typed = frame.with_columns(_parse(frame[column.name], column.kind) for column in columns)
     good = pl.Series([True]).new_from_index(0, frame.height)
     for column in columns:
         given, read = frame[column.name].is_not_null(), typed[column.name].is_not_null()
@@ -109,13 +109,17 @@ def _parsed(frame: pl.DataFrame, columns: Sequence[Column], file: str, notes: No
     return typed.filter(good)
 
 
-def _parse(column: Column) -> pl.Expr:
-    text = pl.col(column.name)
-    if column.kind == "whole number":
+def _parse(text: pl.Series, kind: Kind) -> pl.Series:
+    """Typed, and empty where that fails. Most files write times in one form: others are tried where it does not fit."""
+    if kind == "whole number":
         return text.cast(pl.Int64, strict=False)
-    if column.kind == "time":
-        return pl.coalesce(text.str.to_datetime(form, strict=False, time_unit="us") for form in TIMES)
-    return text
+    if kind == "text":
+        return text
+    found = text.str.to_datetime(TIMES[0], strict=False, time_unit="us")
+    for form in TIMES[1:]:
+        if found.null_count() > text.null_count():
+            found = found.zip_with(found.is_not_null(), text.str.to_datetime(form, strict=False, time_unit="us"))
+    return found
 
 
 def _lines(frame: pl.DataFrame, chosen: pl.Series) -> UInt32[np.ndarray, "rows"]:

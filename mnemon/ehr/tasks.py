@@ -1,4 +1,4 @@
-"""What is predicted from what (thesis, sections 4.2 and 4.3), and which visits of the records that needs.
+"""What is predicted from what (thesis, sections 4.5.2, 4.5.4 and 4.5.5), and which visits of the records that needs.
 
 Letters: ``P`` patients, ``V`` visits, ``E`` codes of a view.
 """
@@ -54,7 +54,7 @@ class Task:
 TASKS: dict[str, Task] = {
     "procedures": Task(
         summary="from the diagnoses of a visit, the sequence of its procedures",
-        thesis="§4.2, procedure prediction",
+        thesis="§4.5.2, procedure prediction",
         inputs=("diagnosis",),
         target="procedure",
         needed=("diagnosis", "procedure"),
@@ -63,7 +63,7 @@ TASKS: dict[str, Task] = {
     ),
     "drugs-daily": Task(
         summary="from the diagnoses of a visit, the sequence of the first drug of each day",
-        thesis="§4.2, drug prescription",
+        thesis="§4.5.2, drug prescription",
         inputs=("diagnosis",),
         target="drug",
         needed=("diagnosis", "drug"),
@@ -73,7 +73,7 @@ TASKS: dict[str, Task] = {
     ),
     "drugs-set": Task(
         summary="from the diagnoses and procedures of a visit, the set of its drugs",
-        thesis="§4.3, drug prescription",
+        thesis="§4.5.4, drug prescription",
         inputs=("diagnosis", "procedure"),
         target="drug",
         needed=("diagnosis", "procedure", "drug"),
@@ -84,7 +84,7 @@ TASKS: dict[str, Task] = {
     ),
     "next-diagnoses": Task(
         summary="from the diagnoses and procedures of all visits so far, the set of the next visit's diagnoses",
-        thesis="§4.3, disease progression",
+        thesis="§4.5.5, disease progression",
         inputs=("diagnosis", "procedure"),
         target="diagnosis",
         needed=("diagnosis",),

@@ -5,6 +5,8 @@ from mnemon.experiments.babi import BABI
 from mnemon.experiments.big_memory import BIG_MEMORY
 from mnemon.experiments.continual import CONTINUAL
 from mnemon.experiments.documents import DOCUMENTS
+from mnemon.experiments.health_records import DISEASE_PROGRESSION, DRUG_PRESCRIPTION, TREATMENT
+from mnemon.experiments.inside_memories import READ_MODES, WRITE_GATES
 from mnemon.experiments.memorisation import MEMORISATION
 from mnemon.experiments.ntm_tasks import NTM_SEQUENCING, NTM_SINGLE
 from mnemon.experiments.odd_even import ODD_EVEN
@@ -39,6 +41,11 @@ EXPERIMENTS: dict[str, Experiment] = {
         BABI,
         ODD_EVEN,
         SUM_OF_TWO,
+        TREATMENT,
+        DRUG_PRESCRIPTION,
+        DISEASE_PROGRESSION,
+        READ_MODES,
+        WRITE_GATES,
     )
 }
 

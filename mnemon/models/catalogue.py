@@ -32,6 +32,7 @@ from mnemon.memory import (
 from mnemon.memory.base import check_sizes
 from mnemon.models.baseline import LSTMBaseline
 from mnemon.models.decoder import SequenceDecoder, SetDecoder
+from mnemon.models.deepcare import DeepCare
 from mnemon.models.encoder import EarlyFusion, LateFusion, ViewEncoder
 from mnemon.models.encoder_decoder import Concatenated, EncoderDecoder
 from mnemon.programs import LookUp, StoredProgramInterface
@@ -341,6 +342,12 @@ def _in_a_row(sizes: ViewSizes, build: Callable[[ViewSizes], EncoderDecoder]) ->
     return Concatenated(build(ViewSizes((sum(sizes.views),), sizes.answer)), sizes.views)
 
 
+def _deepcare(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
+    if sizes.answer != "set":
+        raise UserError("deepcare answers with a set: write another model for a task that asks for a sequence")
+    return DeepCare(sizes.views, config.embedding or EMBEDDING, config.hidden, output_size)
+
+
 def _entry_of_views(summary: str, thesis: str, build: Callable[[ModelConfig, Any, int], nn.Module]) -> ModelEntry:
     return ModelEntry(summary, thesis, "mnemon/models/encoder_decoder.py", build, reads_views=True)
 
@@ -385,4 +392,12 @@ MODELS: dict[str, ModelEntry] = {
     "dcw-mann": _entry_of_views("Dual controllers, the decoder write-protected", "§4.3", _dcw_mann),
     "dmnc-late": _entry_of_views("A memory for each view, joined by the decoder", "§4.4", _dmnc_late),
     "dmnc-early": _entry_of_views("A memory for each view, in one address space", "§4.4", _dmnc_early),
+    "deepcare": ModelEntry(
+        "LSTM over admissions, whose interventions act on what is remembered",
+        "§4.5.5",
+        "mnemon/models/deepcare.py",
+        _deepcare,
+        has_memory=False,
+        reads_views=True,
+    ),
 }

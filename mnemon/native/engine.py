@@ -101,7 +101,9 @@ def _ntm(memory: NTMMemory) -> dict[str, Any]:
 
 def _dnc(memory: DNCMemory) -> dict[str, Any]:
     options = ("links", "masked_lookup", "erase_freed", "sharp_links", "read_first")
-    return {"writes": 1, "clip": memory.clip or 0.0} | {name: getattr(memory, name) for name in options}
+    first, end = memory.own or (0, 0)
+    own = {"own_first": first, "own_end": end}
+    return {"writes": 1, "clip": memory.clip or 0.0} | own | {name: getattr(memory, name) for name in options}
 
 
 def _lrua(memory: LRUAMemory) -> dict[str, Any]:
@@ -220,12 +222,7 @@ def advance_for(cell: MemoryCell, inputs: Tensor, engine: str) -> Advance:
 
 def _without_kernel(memory: Memory[Any, Any]) -> str | None:
     """The first of a memory's parts that no kernel knows."""
-    for part in memory.parts:
-        if type(part) not in MEMORIES:
-            return type(part).__name__
-        if isinstance(part, DNCMemory) and part.own is not None:
-            return "a DNC that writes some of its slots"
-    return None
+    return next((type(part).__name__ for part in memory.parts if type(part) not in MEMORIES), None)
 
 
 def _most_heads(memory: Memory[Any, Any]) -> int:

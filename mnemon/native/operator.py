@@ -25,6 +25,7 @@ from mnemon.native.library import (
 )
 
 CHECKPOINT_EVERY = 8  # steps between two kept contents of the memory
+LARGE_CONTENT = 1 << 17  # bytes; twice as often then, for what is played back at once should stay in the cache
 WEIGHTS = 10  # tensors of a call that gradients are asked for, but for the state: the inputs, and on to the cache
 PLAIN = 7  # what no gradient is asked for: ends, noise, lengths, schedule, kernel, numbers, keep
 WORKSPACES = 4  # records of the controller, records of the memory, contents of the memory, recalled outputs
@@ -38,11 +39,11 @@ def cell_numbers(sizes: dict[str, Any]) -> list[float]:
     return [float(sizes.get(name, 0)) for name in _CELL_FIELDS]
 
 
-def _config(numbers: Sequence[float], steps: int, batch: int, keep: bool) -> Config:
+def _config(numbers: Sequence[float], steps: int, batch: int, keep: bool, every: int = CHECKPOINT_EVERY) -> Config:
     config = Config(steps=steps, batch=batch, keep_records=keep, threads=torch.get_num_threads())
     for name, number in zip(_CELL_FIELDS, numbers, strict=True):
         setattr(config, name, number if name in ("clip", "decay", "temperature") else int(number))
-    config.checkpoint_every = CHECKPOINT_EVERY
+    config.checkpoint_every = every
     return config
 
 
@@ -52,13 +53,20 @@ def _sizes(kernel: str, dtype: torch.dtype, numbers: tuple[float, ...]) -> tuple
     return workspace_sizes(kernel, dtype, _config(numbers, 1, 1, keep=True))
 
 
+def _checkpoint_every(kernel: str, dtype: torch.dtype, numbers: list[float]) -> int:
+    """Steps between two kept contents of the memory."""
+    content = _sizes(kernel, dtype, tuple(numbers))[2] * dtype.itemsize
+    return CHECKPOINT_EVERY // 2 if content > LARGE_CONTENT else CHECKPOINT_EVERY
+
+
 def _allocate(
     inputs: Tensor, cache: Tensor | None, state: list[Tensor], kernel: str, numbers: list[float], keep: bool
 ) -> list[Tensor]:
     """Room for the features, the final state, the records of controller and memory, and what else is kept."""
     steps, batch, _ = inputs.shape
     controller, memory, content = _sizes(kernel, inputs.dtype, tuple(numbers))
-    chunks = (steps + CHECKPOINT_EVERY - 1) // CHECKPOINT_EVERY if keep else 0
+    every = _checkpoint_every(kernel, inputs.dtype, numbers)
+    chunks = (steps + every - 1) // every if keep else 0
     records = steps + 1 if keep else 2
     return [
         inputs.new_empty(steps, batch, state[0].shape[1] + state[-1][0].numel()),
@@ -107,7 +115,8 @@ def _run(
         pointers(final),
         *map(pointer, outputs[-WORKSPACES:]),
     )
-    call(kernel, "forward", inputs.dtype, _config(numbers, steps, batch, keep), forward)
+    every = _checkpoint_every(kernel, inputs.dtype, numbers)
+    call(kernel, "forward", inputs.dtype, _config(numbers, steps, batch, keep, every), forward)
     return outputs
 
 
@@ -178,7 +187,8 @@ def _run_backward(
         *map(pointer, workspaces),
     )
     backward = BackwardCall(pointer(dfeatures), pointers(dfinal), *map(pointer, gradients[:6]), pointers(gradients[6:]))
-    call(kernel, "backward", inputs.dtype, _config(numbers, steps, batch, keep=True), forward, backward)
+    every = _checkpoint_every(kernel, inputs.dtype, numbers)
+    call(kernel, "backward", inputs.dtype, _config(numbers, steps, batch, keep=True, every=every), forward, backward)
     return gradients
 
 

@@ -34,6 +34,7 @@ class RowDescription:
     percent: bool | None = None  # None: as the experiment's
     at: float | None = None  # the share of the steps after which it was measured; None: at the end
     traced: bool = False  # a measure of the trace rather than of a test
+    chosen_by: str | None = None  # the test whose lowest loss says after which step it was measured
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -147,13 +147,19 @@ def _read_run(description: Description, row: RowDescription, seed: int, folder: 
 
 
 def _measured(folder: Path, summary: dict[str, Any], row: RowDescription, metric: str) -> float | None:
-    """The metric at the end, or at the test after a share of the steps; None: it was not finite, or not measured."""
+    """The metric at the end, after a share of the steps, or where another test says; None: not finite, not measured."""
     if row.traced:
         return _measured_in_trace(RunDirectory(folder).traces, metric)
-    if row.at is None:
+    if row.at is None and row.chosen_by is None:
         return summary["metrics"][row.test][metric]  # type: ignore[no-any-return]  # JSON
-    step = round(row.at * summary["config"]["training"]["steps"])
-    for record in read_records(RunDirectory(folder).records):
+    records = read_records(RunDirectory(folder).records)
+    if row.chosen_by is not None:
+        watched = [record for record in records if record.kind == "eval" and record.test == row.chosen_by]
+        step = min(watched, key=lambda record: record.loss).step
+    else:
+        assert row.at is not None
+        step = round(row.at * summary["config"]["training"]["steps"])
+    for record in records:
         if record.kind == "eval" and (record.test, record.step) == (row.test, step):
             return json_number(record.metrics[metric])
     return None

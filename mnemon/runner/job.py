@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mnemon.ehr.baselines import ClassicalConfig
 from mnemon.errors import look_up
 from mnemon.models.catalogue import ModelConfig
 from mnemon.report.description import Better, Description, RowDescription, Shown
@@ -34,6 +35,7 @@ class Reading:
     percent: bool | None = None  # None: as the experiment's
     at: float | None = None  # the share of the steps after which it is measured; None: at the end
     traced: bool = False  # a measure of the trace rather than of a test
+    chosen_by: str | None = None  # measured where the loss of this test was lowest, as early stopping does
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +52,7 @@ class Job:
     thesis: float | None = None
     thesis_parameters: int | None = None
     trace: bool = False  # leave what the memory did with one sequence, for heat maps
+    classical: ClassicalConfig | None = None  # a baseline in place of the model, which then plays no part
     readings: Sequence[Reading] = ()  # the rows that it fills; none: one, with the job's own setting and value
 
     def __post_init__(self) -> None:
@@ -92,6 +95,7 @@ class Job:
                 percent=reading.percent,
                 at=reading.at,
                 traced=reading.traced,
+                chosen_by=reading.chosen_by,
             )
             for reading in self.readings or [Reading(setting=self.setting, thesis=self.thesis)]
         ]
@@ -107,6 +111,7 @@ class Job:
             "config": dataclasses.asdict(self.config),
             "training": self.training.to_json(),
             "trace": self.trace,
+            **({} if self.classical is None else {"classical": dataclasses.asdict(self.classical)}),
         }
 
     @classmethod
@@ -119,6 +124,7 @@ class Job:
             tests=_tests_from_json(document["tests"]),
             test=document["test"],
             config=settings_from_json(ModelConfig, document["config"]),
+            classical=_classical_from_json(document.get("classical")),
             training=settings_from_json(TrainConfig, document["training"]),
             trace=document["trace"],
         )
@@ -176,6 +182,10 @@ class Experiment:
             shows=self.shows,
             rows=sorted([*quoted, *ours], key=lambda row: order.index(row.setting)),
         )
+
+
+def _classical_from_json(document: Mapping[str, Any] | None) -> ClassicalConfig | None:
+    return None if document is None else settings_from_json(ClassicalConfig, document)
 
 
 def _slug(text: str) -> str:

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from mnemon.ehr.catalogue import RECORD_TASKS
 from mnemon.errors import UserError, look_up
 from mnemon.tasks.base import Task
-from mnemon.tasks.catalogue import DATA_TASKS, TASKS, find_task
+from mnemon.tasks.catalogue import DATA_TASKS, TASKS, DataTaskEntry
 
 Settings = TypeVar("Settings")
+ENTRIES: dict[str, DataTaskEntry] = {**DATA_TASKS, **RECORD_TASKS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,11 +26,13 @@ class DataTask:
     name: str
 
     def __post_init__(self) -> None:
-        look_up(DATA_TASKS, self.name, "task over a data set")
+        look_up(ENTRIES, self.name, "task over a data set")
 
     def open(self, data: Path | None) -> tuple[Task, Mapping[str, Task]]:
         """Read the data from a folder."""
-        entry = find_task(self.name, data)
+        if data is None:
+            raise UserError(f"task {self.name!r} needs its data: write --data and the folder that holds them")
+        entry = ENTRIES[self.name].open(data)
         return entry.train, entry.tests
 
 

@@ -80,7 +80,7 @@ def _arrays(task: Task, watched: Watched) -> list[dict[str, Any]]:
     arrays = _bits(batch, output) if isinstance(task, AnsweringTask | DynamicNGrams) else []
     arrays += _numbered("write weights, head", "slot", writes) + _numbered("read weights, head", "slot", reads)
     if hasattr(trace.interface, "write_gate"):
-        arrays.append(_array("write gate", "gate", trace.interface.write_gate[:, 0].reshape(len(output), -1)))
+        arrays.append(array("write gate", "gate", trace.interface.write_gate[:, 0].reshape(len(output), -1)))
     if trace.has_programs:
         stores = trace.programs[:, 0].unbind(1)
         if len(stores) == len(reads) + len(writes):  # each head has its own, read heads first
@@ -96,9 +96,9 @@ def _bits(batch: Batch, output: Tensor) -> list[dict[str, Any]]:
     asked = batch.mask[:, 0].unsqueeze(1)
     wrong = wrong_bits(output, batch)[:, 0].int().tolist()
     return [
-        _array("input", "channel", batch.inputs[:, 0]),
-        _array("target", "channel", batch.targets[:, 0] * asked),
-        _array("answer", "channel", (output[:, 0] > 0) * asked) | {"wrong": wrong},
+        array("input", "channel", batch.inputs[:, 0]),
+        array("target", "channel", batch.targets[:, 0] * asked),
+        array("answer", "channel", (output[:, 0] > 0) * asked) | {"wrong": wrong},
     ]
 
 
@@ -109,10 +109,11 @@ def _heads(weights: Tensor) -> tuple[Tensor, ...]:
 
 
 def _numbered(name: str, columns: str, parts: Sequence[Tensor]) -> list[dict[str, Any]]:
-    return [_array(f"{name} {number}", columns, part) for number, part in enumerate(parts, start=1)]
+    return [array(f"{name} {number}", columns, part) for number, part in enumerate(parts, start=1)]
 
 
-def _array(name: str, columns: str, values: Tensor) -> dict[str, Any]:
+def array(name: str, columns: str, values: Tensor) -> dict[str, Any]:
+    """Numbers to be drawn in shades, time down."""
     return {"name": name, "rows": "timestep", "columns": columns, "values": _rounded(values, DIGITS)}
 
 

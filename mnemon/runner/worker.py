@@ -20,10 +20,12 @@ from torch import nn
 
 from mnemon.errors import UserError
 from mnemon.models.catalogue import build_model
+from mnemon.runner.classical import fit_classical
 from mnemon.runner.job import Job
 from mnemon.runner.messages import Assignment, Standing, parse_assignment
 from mnemon.runner.parameters import count_parameters
 from mnemon.runner.tracing import write_traces
+from mnemon.runner.view_tracing import write_view_traces
 from mnemon.tasks.base import Task
 from mnemon.training.allocation import keep_freed_memory
 from mnemon.training.directory import RunDirectory
@@ -32,6 +34,7 @@ from mnemon.training.loop import train
 from mnemon.training.progress import Progress
 from mnemon.training.record import Record
 from mnemon.training.seeding import seed_everything
+from mnemon.views import ViewSizes
 
 TELL_SECONDS = 0.25  # between two words to the campaign
 GRACE_SECONDS = 5.0  # for saving, when the campaign is gone
@@ -61,6 +64,9 @@ def work(assignment: Assignment, progress: Progress) -> None:
     """Train, or go on training, and leave what is to stay."""
     job, folder = Job.from_json(assignment.job), Path(assignment.folder)
     task, tests = job.open(None if assignment.data is None else Path(assignment.data))
+    if job.classical is not None:
+        fit_classical(job.classical, task, tests, assignment, job.training, progress)
+        return
     model = _untrained(job, task)
     described = {
         "experiment": assignment.experiment,
@@ -79,7 +85,9 @@ def work(assignment: Assignment, progress: Progress) -> None:
         command=assignment.command,
         progress=progress,
     )
-    if job.trace:
+    if job.trace and isinstance(task.input_size, ViewSizes):
+        write_view_traces(RunDirectory(folder).traces, model, tests[job.test], job.training.seed)
+    elif job.trace:
         traces = RunDirectory(folder).traces
         write_traces(traces, model, tests[job.test], job.training.seed, untrained=_untrained(job, task))
 

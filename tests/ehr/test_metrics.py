@@ -18,9 +18,8 @@ from mnemon.ehr.metrics import (
 )
 from mnemon.errors import UserError
 
-PAIRS = st.integers(1, 6).flatmap(
-    lambda size: st.tuples(*[st.lists(st.lists(st.integers(0, 6), max_size=7), min_size=size, max_size=size)] * 2)
-)
+ROWS = st.lists(st.integers(0, 6), max_size=7)
+PAIRS = st.integers(1, 6).flatmap(lambda size: st.tuples(*[st.lists(ROWS, min_size=size, max_size=size)] * 2))
 
 
 def distance(one: list[int], two: list[int]) -> int:
@@ -78,9 +77,8 @@ def test_sequences_are_cut_at_their_end() -> None:
 
 
 # few different scores, so that there are ties
-SCORES = arrays.arrays(
-    np.float64, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.sampled_from([0.0, 0.25, 0.5, 0.7, 1.0])
-)
+SOME = st.sampled_from([0.0, 0.25, 0.5, 0.7, 1.0])
+SCORES = arrays.arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=SOME)
 
 
 @settings(deadline=None)

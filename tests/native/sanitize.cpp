@@ -94,6 +94,12 @@ Cell dnc(int slots, int word, int reads, bool read_first, bool links, bool repai
     return {"dnc", c, {slots * word, slots, links * slots * slots, links * slots, reads * slots, slots, reads * word}};
 }
 
+// Of which only some slots are written.
+Cell owning(Cell cell, int first, int end) {
+    cell.config.own_first = first, cell.config.own_end = end;
+    return cell;
+}
+
 Cell lrua(int slots, int word, int reads, bool read_first, bool strengths) {
     Config c = sizes(slots, word, reads, read_first);
     c.strengths = strengths, c.decay = 0.9;
@@ -292,6 +298,7 @@ int main() {
         check_memory<DNCMemory>(dnc(33, 2, 4, read_first, true, true, 0));
         check_memory<DNCMemory>(dnc(16, 4, 2, read_first, false, true, 20));
         check_memory<DNCMemory>(dnc(7, 5, 7, read_first, false, false, 0));
+        check_memory<DNCMemory>(owning(dnc(19, 3, 2, read_first, true, false, 20), 4, 18));
         check_memory<LRUAMemory>(lrua(1, 1, 1, read_first, true));
         check_memory<LRUAMemory>(lrua(5, 3, 3, read_first, false));
         check_memory<LRUAMemory>(lrua(19, 9, 5, read_first, true));

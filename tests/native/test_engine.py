@@ -48,6 +48,7 @@ MEMORIES: dict[str, Callable[[], Memory[Any, Any]]] = {
     "dnc-masked": lambda: DNCMemory(5, 3, reads=2, masked_lookup=True),
     "dnc-erasing": lambda: DNCMemory(5, 3, reads=2, erase_freed=True, clip=0.5),
     "dnc-sharp": lambda: DNCMemory(5, 3, reads=2, sharp_links=True, clip=None),
+    "dnc-own": lambda: DNCMemory(7, 3, reads=2, own=(2, 5)),
     "dnc-repaired": lambda: DNCMemory(17, 9, reads=4, masked_lookup=True, erase_freed=True, sharp_links=True),
     "none": NoMemory,
     "lrua-1": lambda: LRUAMemory(1, 1),

@@ -99,22 +99,14 @@ template <class T>
 void look_up(const T* memory, const T* im, int word, int slots_used, int heads, const T* keys, long key_stride,
              const T* ik, const T* strengths, T* similarity, T* weights) {
     const int slots = padded<T>(slots_used);
-    in_blocks(heads, [&](int first, auto count) {
-        constexpr int kHeads = decltype(count)::value;
+    product<T>({keys, key_stride, nullptr, 0, similarity, slots}, heads, slots, word, memory, slots);
+    for (int h = 0; h < heads; h++)
         for (int j = 0; j < slots; j += kLanes<T>) {
-            Vec<T> total[kHeads] = {};
-            for (int w = 0; w < word; w++) {
-                Vec<T> m = load<T>(memory + (long)w * slots + j);
-                for (int h = 0; h < kHeads; h++) total[h] += keys[(first + h) * key_stride + w] * m;
-            }
-            Vec<T> lengths = load<T>(im + j);
-            for (int h = 0; h < kHeads; h++) {
-                Vec<T> s = total[h] * lengths * ik[first + h];
-                store<T>(similarity + (long)(first + h) * slots + j, s);
-                store<T>(weights + (long)(first + h) * slots + j, s * strengths[first + h]);
-            }
+            const long at = (long)h * slots + j;
+            const Vec<T> s = load<T>(similarity + at) * load<T>(im + j) * ik[h];
+            store<T>(similarity + at, s);
+            store<T>(weights + at, s * strengths[h]);
         }
-    });
     for (int h = 0; h < heads; h++) softmax(weights + (long)h * slots, slots_used);
 }
 

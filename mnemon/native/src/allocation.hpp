@@ -21,6 +21,8 @@ template <class T> void from_least_used(const T* used, int slots, T* keys, int32
         return;
     }
     using Count = typename Lanes<T>::Integers;
+    Count lanes{};
+    for (int lane = 0; lane < kLanes<T>; lane++) lanes[lane] = lane;
     set_zero(order, all);  // a usage that is not a number has no place; its slot must still be one
     for (int i = slots; i < all; i++) keys[i] = (T)1e30;
     for (int i = 0; i < all; i += kLanes<T>) {
@@ -31,8 +33,7 @@ template <class T> void from_least_used(const T* used, int slots, T* keys, int32
             before_too += spread<T>(keys[k + 1]) <= own;
         }
         for (int k = i; k < i + kLanes<T>; k++) {
-            Count earlier{};
-            for (int lane = 0; lane < kLanes<T>; lane++) earlier[lane] = k < i + lane ? -1 : 0;
+            const Count earlier = lanes > k - i;
             before += (spread<T>(keys[k]) < own) | ((spread<T>(keys[k]) == own) & earlier);
         }
         for (int k = i + kLanes<T>; k < all; k += 2) {

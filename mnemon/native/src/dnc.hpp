@@ -17,19 +17,20 @@ namespace mnemon {
 
 template <class T> struct DNCMemory {
     static constexpr int kStates = 7;  // memory, usage, links, precedence, read_weights, write_weights, reads
-    int N, Np, W, R, X;
-    bool links, masked, erase_freed, sharp, read_first;
+    int N, Np, W, R, X, own_first, own_end;
+    bool owns_all, links, masked, erase_freed, sharp, read_first;
     T clip;
     // Within a head's part of the interface vector; k is first, β is at W.
     int free_gate, modes, mask, sharpness, read_head, erase, add, allocation_gate, write_gate, write_mask;
     // In a record. Rows of all heads have the write head's last.
     long xi, raw, ik, im, similarity, content, kept, usage, order, products, write_weights, read_weights;
-    long precedence, forward_links, backward_links, sharp_forward, sharp_backward;
+    long precedence, forward_links, backward_links, sharp_forward, sharp_backward, available;
     long content_size, carry_size, scratch_size;
 
     DNCMemory(const Config& c, Places<T>& places)
-        : N(c.slots), Np(padded<T>(c.slots)), W(c.word), R(c.reads), X(c.interface), links(c.links),
-          masked(c.masked_lookup), erase_freed(c.erase_freed), sharp(c.sharp_links), read_first(c.read_first),
+        : N(c.slots), Np(padded<T>(c.slots)), W(c.word), R(c.reads), X(c.interface),
+          own_first(c.own_first), own_end(c.own_end ? c.own_end : c.slots),
+          owns_all(own_first == 0 && own_end == c.slots), links(c.links), masked(c.masked_lookup), erase_freed(c.erase_freed), sharp(c.sharp_links), read_first(c.read_first),
           clip((T)c.clip), free_gate(W + 1), modes(W + 2), mask(modes + (links ? 3 : 0)),
           sharpness(mask + (masked ? W : 0)), read_head(sharpness + (sharp ? 2 : 0)), erase(W + 1), add(2 * W + 1),
           allocation_gate(3 * W + 1), write_gate(3 * W + 2), write_mask(3 * W + 3), xi(places.take(X)),
@@ -41,6 +42,7 @@ template <class T> struct DNCMemory {
           backward_links(places.take(links ? R * Np : 0)),
           sharp_forward(sharp ? places.take(R * Np) : forward_links),
           sharp_backward(sharp ? places.take(R * Np) : backward_links),
+          available(owns_all ? usage : places.take(N)),
           content_size((long)W * Np + (links ? (long)N * Np : 0)), carry_size(content_size + (long)(R + 3) * Np),
           scratch_size((long)(3 * R + 4 + (links ? kRowsNear : 0) + (erase_freed ? W : 0)) * Np +
                        2 * padded<T>(R + 1)) {}
@@ -108,15 +110,17 @@ template <class T> struct DNCMemory {
         }
     }
 
-    // The content after a step from the content before it, by what the records keep.
-    void replay(const T* record, const T* before, const T* memory_before, T* memory_after, bool write) const {
+    // The content after a step from the content before it, by what the records keep. The step's own backward wants no
+    // links after it; so after the last that is played back there are none.
+    void replay(const T* record, const T* before, const T* memory_before, T* memory_after, bool write,
+                bool last) const {
+        const long at = (long)W * Np;
         if (!write) {
-            std::memcpy(memory_after, memory_before, content_size * sizeof(T));
+            std::memcpy(memory_after, memory_before, (last ? at : content_size) * sizeof(T));
             return;
         }
         change(record, memory_before, memory_after);
-        const long at = (long)W * Np;
-        if (links)
+        if (links && !last)
             update_links(memory_before + at, memory_after + at, 0, N, Np, before + precedence, record + write_weights);
     }
 
@@ -282,15 +286,28 @@ template <class T> struct DNCMemory {
     }
 
     // w = g^w (g^a a + (1 − g^a) c).
+    // Where some slots belong to others, these count as used up, and the content weights are those of the own slots.
     void find_write(T* record, const T* before, const T* memory, T* scratch) const {
         find_content(record, memory, before + im, R, 1, scratch);
-        multiply_less_used(record + usage, N, scratch, (int32_t*)(record + order), record + products);
+        if (!owns_all) keep_to_own(record);
+        multiply_less_used(record + available, N, scratch, (int32_t*)(record + order), record + products);
         const T *part = record + head(R), *c = record + content + (long)R * Np;
         const T by_allocation = part[write_gate] * part[allocation_gate], by_content = part[write_gate] - by_allocation;
         for (int j = 0; j < Np; j += kLanes<T>)
             store<T>(record + write_weights + j,
-                     by_allocation * allocation(record + usage + j, record + products + j) +
+                     by_allocation * allocation(record + available + j, record + products + j) +
                          by_content * load<T>(c + j));
+    }
+
+    // A softmax over some of the slots is that over all of them, cut and divided by what is left; its gradient is then
+    // that of any softmax with these weights.
+    void keep_to_own(T* record) const {
+        T* c = record + content + (long)R * Np;
+        std::memcpy(record + available, record + usage, Np * sizeof(T));
+        for (int j = 0; j < N; j++)
+            if (j < own_first || j >= own_end) c[j] = 0, record[available + j] = 1;
+        const T scale = 1 / total_of(c);
+        for (int j = 0; j < Np; j += kLanes<T>) store<T>(c + j, scale * load<T>(c + j));
     }
 
     // dg^w = Σ dw (g^a a + (1 − g^a) c),  dg^a = g^w Σ dw (a − c),  da = g^w g^a dw,  dc = g^w (1 − g^a) dw.
@@ -298,10 +315,12 @@ template <class T> struct DNCMemory {
                              const Scratch& s) const {
         const T *part = record + head(R), *c = record + content + (long)R * Np;
         const T ga = part[allocation_gate], gw = part[write_gate];
+        for (int j = 0; !owns_all && j < N; j++)
+            if (j < own_first || j >= own_end) d.write_weights[j] = 0;  // they were 0, whatever came before
         Vec<T> with_allocated{}, with_content{};
         for (int j = 0; j < Np; j += kLanes<T>) {
             Vec<T> dw = load<T>(d.write_weights + j);
-            with_allocated += dw * allocation(record + usage + j, record + products + j);
+            with_allocated += dw * allocation(record + available + j, record + products + j);
             with_content += dw * load<T>(c + j);
             store<T>(s.dallocated + j, gw * ga * dw);
             store<T>(s.dcontent + j, gw * (1 - ga) * dw);
@@ -311,7 +330,7 @@ template <class T> struct DNCMemory {
         dpart[write_gate] = (ga * a + (1 - ga) * b) * gw * (1 - gw);
         dpart[allocation_gate] = gw * (a - b) * ga * (1 - ga);
         find_content_backward(record, memory, before + im, R, 1, s.dcontent, d.memory, dxi, s);
-        allocation_backward(record + usage, N, (const int32_t*)(record + order), record + products, s.dallocated,
+        allocation_backward(record + available, N, (const int32_t*)(record + order), record + products, s.dallocated,
                             d.usage);
     }
 

@@ -14,6 +14,7 @@
 namespace mnemon {
 
 constexpr int kRowsNear = 16;
+constexpr int kLineBytes = 64;  // of the cache
 
 // Rows first … last − 1 of L_t; in place when before == after.
 template <class T>
@@ -34,7 +35,7 @@ MNEMON_INLINE void follow_block(const T* rows, int slots, const T* from, T* to) 
     Vec<T> total[Rows * Heads] = {};
     for (int j = 0; j < slots; j += kLanes<T>) {
         Vec<T> link[Rows];
-        for (int m = 0; m < Rows; m++) link[m] = load<T>(rows + (long)m * slots + j);
+        for (int m = 0; m < Rows; m++) link[m] = in_register<T>(load<T>(rows + (long)m * slots + j));
         for (int h = 0; h < Heads; h++) {
             const Vec<T> weight = in_register<T>(load<T>(from + (long)h * slots + j));
             for (int m = 0; m < Rows; m++) total[h * Rows + m] += link[m] * weight;
@@ -64,13 +65,6 @@ template <class T> void retrace(const T* rows, int count, int slots, int heads, 
     product<T>({from, slots, to, slots, to, slots}, heads, slots, count, rows, slots);
 }
 
-// x with 0 at a lane, if there is one of that number.
-template <class T> MNEMON_INLINE Vec<T> without_lane(Vec<T> x, int number) {
-    typename Lanes<T>::Integers lane{};
-    for (int i = 0; i < kLanes<T>; i++) lane[i] = i;
-    return lane == number ? Vec<T>{} : x;
-}
-
 // What the backward pass over L reads and adds to, all of one step. Weightings are padded rows.
 template <class T> struct LinkGradients {
     int used, slots, heads;                                 // N, padded N, R
@@ -79,84 +73,97 @@ template <class T> struct LinkGradients {
     T *dlinks, *dwritten, *dprecedence, *dread_weights;
 };
 
-// A block of rows i … and columns j …. The reads give D[i,j] = Σ_r df_r(i) w_r(j) + w_r(i) db_r(j) to the links they
-// followed. The update gives, with D the gradient of L_t (0 on the diagonal):
-//   dw(i) += Σ_j D (p(j) − L_{t−1}),  dw(j) −= Σ_i D L_{t−1},  dp(j) += Σ_i D w(i),  dL_{t−1} = (1 − w(i) − w(j)) D.
-// to[m] sums dw(i) over columns; `after` receives rows i … of L_t, if the reads followed them. The rows that come next
-// are on their way meanwhile.
-template <class T, int Rows, int Vectors, bool kWrite, bool kReadFirst>
-MNEMON_INLINE void link_block_backward(const LinkGradients<T>& g, int i, int j, Vec<T>* to, T* after) {
+// What the reads give to the links they followed, for a block of rows, columns and heads:
+//   D[i,j] += Σ_r df_r(i) w_r(j) + w_r(i) db_r(j).
+template <class T, int Rows, int Vectors, int Heads>
+MNEMON_INLINE void reads_block_backward(const LinkGradients<T>& g, int i, int j, int head) {
     const long slots = g.slots;
-    Vec<T> through[Rows][Vectors] = {};
-    for (int r = 0; r < g.heads; r++) {
-        Vec<T> weight[Vectors], dbackward[Vectors];
+    const T *dforward = g.dforward + head * slots, *dbackward = g.dbackward + head * slots;
+    const T* weights = g.read_weights + head * slots;
+    T* d = g.dlinks + i * slots + j;
+    Vec<T> block[Rows][Vectors];
+    for (int m = 0; m < Rows; m++)
+        for (int n = 0; n < Vectors; n++) block[m][n] = load<T>(d + m * slots + n * kLanes<T>);
+#pragma GCC unroll 4
+    for (int h = 0; h < Heads; h++) {
+        const long row = h * slots;
+        Vec<T> weight[Vectors], backward[Vectors];
         for (int n = 0; n < Vectors; n++) {
-            weight[n] = in_register<T>(load<T>(g.read_weights + r * slots + j + n * kLanes<T>));
-            dbackward[n] = in_register<T>(load<T>(g.dbackward + r * slots + j + n * kLanes<T>));
+            weight[n] = in_register<T>(load<T>(weights + row + j + n * kLanes<T>));
+            backward[n] = in_register<T>(load<T>(dbackward + row + j + n * kLanes<T>));
         }
         for (int m = 0; m < Rows; m++) {
-            const Vec<T> dforward = spread<T>(g.dforward[r * slots + i + m]);
-            const Vec<T> own = spread<T>(g.read_weights[r * slots + i + m]);
-            for (int n = 0; n < Vectors; n++) through[m][n] += dforward * weight[n];
-            for (int n = 0; n < Vectors; n++) through[m][n] += own * dbackward[n];
+            const Vec<T> forward = spread<T>(dforward[row + i + m]), own = spread<T>(weights[row + i + m]);
+            for (int n = 0; n < Vectors; n++) block[m][n] += forward * weight[n];
+            for (int n = 0; n < Vectors; n++) block[m][n] += own * backward[n];
         }
     }
-    const bool diagonal = kWrite && j < i + Rows && i < j + Vectors * kLanes<T>;
-#pragma GCC unroll 4  // so that `through` stays in registers
-    for (int n = 0; n < Vectors; n++) {
-        const int column = j + n * kLanes<T>;
-        Vec<T> written{}, precedence{}, dwritten{}, dprecedence{};
-        if (kWrite) {
-            written = load<T>(g.written + column), precedence = load<T>(g.precedence + column);
-            dwritten = load<T>(g.dwritten + column), dprecedence = load<T>(g.dprecedence + column);
-        }
-        for (int m = 0; m < Rows; m++) {
-            const long at = (i + m) * slots + column;
-            __builtin_prefetch(g.dlinks + at + kRowsNear * slots, 1, 2);
-            __builtin_prefetch(g.before + at + kRowsNear * slots, 0, 2);
-            Vec<T> d = load<T>(g.dlinks + at);
-            if (!kWrite || !kReadFirst) d += through[m][n];
-            if (kWrite) {
-                if (diagonal) d = without_lane<T>(d, i + m - column);
-                const T w = g.written[i + m];
-                const Vec<T> link = load<T>(g.before + at), scale = 1 - w - written;
-                to[m] += d * (precedence - link);
-                dwritten -= d * link;
-                dprecedence += d * w;
-                d *= scale;
-                if (kReadFirst) d += through[m][n];
-                else store<T>(after + m * slots + column, scale * link + w * precedence);
-            }
-            store<T>(g.dlinks + at, d);
-        }
-        if (kWrite) store<T>(g.dwritten + column, dwritten), store<T>(g.dprecedence + column, dprecedence);
-    }
+    for (int m = 0; m < Rows; m++)
+        for (int n = 0; n < Vectors; n++) store<T>(d + m * slots + n * kLanes<T>, block[m][n]);
 }
 
-// The whole of L, a few rows at a time; near has room for kRowsNear rows. g is a copy: what is stored through a pointer
-// might otherwise be one of its own fields, for all the compiler knows.
-template <class T, bool kWrite, bool kReadFirst> void links_backward(const LinkGradients<T> g, T* near) {
-    for (int first = 0; first < g.used; first += kRowsNear) {
-        const int count = std::min(kRowsNear, g.used - first);
-        Vec<T> to[kRowsNear] = {};
+// The same for `count` rows and all heads.
+template <class T> void reads_backward(const LinkGradients<T>& g, int first, int count) {
+    in_blocks(g.heads, [&](int head, auto heads_together) {
         in_blocks(count, [&](int row, auto rows_together) {
-            constexpr int kRows = decltype(rows_together)::value, kWide = 2;
-            Vec<T> own[kRows] = {};
-            T* after = near + (long)row * g.slots;
+            constexpr int kRows = decltype(rows_together)::value, kHeads = decltype(heads_together)::value, kWide = 2;
             int j = 0;
             for (; j + kWide * kLanes<T> <= g.slots; j += kWide * kLanes<T>)
-                link_block_backward<T, kRows, kWide, kWrite, kReadFirst>(g, first + row, j, own, after);
-            for (; j < g.slots; j += kLanes<T>)
-                link_block_backward<T, kRows, 1, kWrite, kReadFirst>(g, first + row, j, own, after);
-            for (int m = 0; m < kRows; m++) to[row + m] = own[m];
+                reads_block_backward<T, kRows, kWide, kHeads>(g, first + row, j, head);
+            for (; j < g.slots; j += kLanes<T>) reads_block_backward<T, kRows, 1, kHeads>(g, first + row, j, head);
         });
-        if (kWrite) {
-            T sums[kRowsNear];
-            sums_of<T, kRowsNear>(to, sums);
-            for (int m = 0; m < count; m++) g.dwritten[first + m] += sums[m];
-            for (int m = 0; m < count; m++) near[(long)m * g.slots + first + m] = 0;
+    });
+}
+
+// What the update gives, for rows i …, with D the gradient of L_t (0 on the diagonal) in dlinks:
+//   dw(i) += Σ_j D (p(j) − L_{t−1}),  dw(j) −= Σ_i D L_{t−1},  dp(j) += Σ_i D w(i),  dL_{t−1} = (1 − w(i) − w(j)) D.
+// `after` receives these rows of L_t, if the reads followed them. The rows that come next are on their way meanwhile.
+template <class T, int Rows, bool kFollowed>
+MNEMON_INLINE void update_rows_backward(const LinkGradients<T>& g, int i, T* after) {
+    const long slots = g.slots, next = kRowsNear * slots;
+    const T *before = g.before + i * slots, *written = g.written, *precedence = g.precedence;
+    T *dlinks = g.dlinks + i * slots, *dwritten = g.dwritten, *dprecedence = g.dprecedence;
+    Vec<T> own[Rows], to[Rows] = {};
+    for (int m = 0; m < Rows; m++) own[m] = spread<T>(written[i + m]);
+    for (int j = 0; j < slots; j += kLanes<T>) {
+        for (int m = 0; m < Rows; m += kLineBytes / kVectorBytes) {
+            __builtin_prefetch(dlinks + next + Rows * j + m * kLanes<T>, 0, 2);
+            __builtin_prefetch(before + next + Rows * j + m * kLanes<T>, 0, 2);
         }
-        const T* followed = kWrite && !kReadFirst ? near : g.before + (long)first * g.slots;
+        const Vec<T> rest = 1 - load<T>(written + j), p = load<T>(precedence + j);
+        Vec<T> dw = load<T>(dwritten + j), dp = load<T>(dprecedence + j);
+        for (int m = 0; m < Rows; m++) {
+            const Vec<T> d = load<T>(dlinks + m * slots + j), link = load<T>(before + m * slots + j);
+            const Vec<T> scale = rest - own[m];
+            to[m] += d * p;
+            to[m] -= d * link;
+            dw -= d * link;
+            dp += d * own[m];
+            store<T>(dlinks + m * slots + j, d * scale);
+            if (kFollowed) store<T>(after + m * slots + j, scale * link + own[m] * p);
+        }
+        store<T>(dwritten + j, dw), store<T>(dprecedence + j, dp);
+    }
+    for (int m = 0; m < Rows; m++) dwritten[i + m] += sum<T>(to[m]);
+}
+
+// The whole of L, a few rows at a time; near has room for kRowsNear rows.
+template <class T, bool kWrite, bool kReadFirst> void links_backward(const LinkGradients<T>& g, T* near) {
+    constexpr bool kFollowed = kWrite && !kReadFirst;  // the reads followed L_t
+    for (int first = 0; first < g.used; first += kRowsNear) {
+        const int count = std::min(kRowsNear, g.used - first);
+        const long start = (long)first * g.slots, diagonal = g.slots + 1;
+        if (!kReadFirst) reads_backward(g, first, count);
+        if (kWrite) {
+            for (int m = 0; m < count; m++) g.dlinks[start + first + m * diagonal] = 0;
+            in_blocks(count, [&](int row, auto rows_together) {
+                constexpr int kRows = decltype(rows_together)::value;
+                update_rows_backward<T, kRows, kFollowed>(g, first + row, near + (long)row * g.slots);
+            });
+            for (int m = 0; m < count; m++) near[first + m * diagonal] = 0;
+        }
+        if (kReadFirst) reads_backward(g, first, count);
+        const T* followed = kFollowed ? near : g.before + start;
         retrace(followed, count, g.slots, g.heads, g.dforward + first, g.dread_weights);
         follow(followed, count, g.slots, g.heads, g.dbackward, g.dread_weights + first);
     }

@@ -85,7 +85,7 @@ template <class T> struct LRUAMemory {
     }
 
     // The memory after a step from the memory before it, by what the record keeps.
-    void replay(const T* record, const T*, const T* memory_before, T* memory_after, bool write) const {
+    void replay(const T* record, const T*, const T* memory_before, T* memory_after, bool write, bool) const {
         if (write)
             empty_and_add(record, memory_before, memory_after);
         else

@@ -226,7 +226,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
         const long content = memory.content_size, carry_size = memory.carry_size + controller.carry_size;
         const long keys_size = (long)interface.S * interface.P * interface.K;
         const long past = (long)(recall.L ? recall.L + 1 : 0) * H;
-        const long per_row = carry_size + 2 * Fp + Hp + past + (every + 1) * content;
+        const long per_row = carry_size + 2 * Fp + Hp + past + every * content;
         T* carries = own.get<T>(rows * per_row + std::max(memory.scratch_size, recall.scratch_size + H) +
                                 padded<T>(X) + interface.P);
         T* dfeatures = carries + rows * carry_size;  // d[h, r] that came from the step after
@@ -234,8 +234,8 @@ template <class T, template <class> class ControllerOf, template <class> class M
         T* dhidden = dnow + (long)rows * Fp;
         T* dpast = dhidden + (long)rows * Hp;        // of outputs that were recalled, by step modulo L; of h_0 the last
         T* dxi = dpast + rows * past;                // of stored programs
-        T* contents = dxi + padded<T>(X) + interface.P;  // before each of a few accesses, and after the last
-        T* scratch = contents + rows * (every + 1) * content;
+        T* contents = dxi + padded<T>(X) + interface.P;  // after each of a few accesses
+        T* scratch = contents + rows * every * content;
         set_zero(carries, rows * (carry_size + 2 * Fp + Hp + past));
         const T* const* dmemory_final = gradients.dfinal_state + controller.kStates;
 
@@ -285,14 +285,15 @@ template <class T, template <class> class ControllerOf, template <class> class M
                     continue;
                 }
                 const int number = --accesses[i];
-                T* chunk = contents + i * (every + 1) * content;
+                T* chunk = contents + i * every * content;
                 if (number / every != played_back[i]) {
                     played_back[i] = number / every;
                     play_back(call, row, played_back[i] * every, number, chunk);
                 }
-                const T* before = chunk + number % every * content;
+                const T* content_after = chunk + number % every * content;
+                const T* content_before = number % every ? content_after - content : checkpoint_at(call, number, row);
                 const T* now = memory_at(call, number + 1, row);
-                memory.backward(now, memory_at(call, number, row), before, before + content, d + H,
+                memory.backward(now, memory_at(call, number, row), content_before, content_after, d + H,
                                 carries + i * carry_size, interface.P ? dxi : dvector, kind == kWrite, scratch);
                 if (interface.P)
                     interface.backward(now, dxi, call.keys, call.ends, gradients.dkeys + row * keys_size, dvector,
@@ -355,13 +356,12 @@ template <class T, template <class> class ControllerOf, template <class> class M
                         gradients.dattention + row * recall.weights_size, scratch);
     }
 
-    // The contents before the accesses `first` … `last`, and after the last, from the one that was kept.
+    // The contents after the accesses `first` … `last`, from the one before the first, which was kept.
     void play_back(const Forward<T>& call, long row, int first, int last, T* contents) const {
-        copy(contents, checkpoint_at(call, first, row), memory.content_size);
-        for (int number = first; number <= last; number++, contents += memory.content_size) {
+        const T* before = checkpoint_at(call, first, row);
+        for (int number = first; number <= last; number++, before = contents, contents += memory.content_size) {
             const T* record = memory_at(call, number + 1, row);
-            memory.replay(record, memory_at(call, number, row), contents, contents + memory.content_size,
-                          record[wrote] != 0);
+            memory.replay(record, memory_at(call, number, row), before, contents, record[wrote] != 0, number == last);
         }
     }
 

@@ -15,7 +15,7 @@ template <class T> struct NoMemory {
     void begin_backward(T*, const T* const*, long) const {}
     void end_backward(T*, T* const*, long) const {}
     void forward(T*, const T*, T*, T*, bool, T*) const {}
-    void replay(const T*, const T*, const T*, T*, bool) const {}
+    void replay(const T*, const T*, const T*, T*, bool, bool) const {}
     void backward(const T*, const T*, const T*, const T*, const T*, T*, T*, bool, T*) const {}
 };
 

@@ -79,7 +79,7 @@ template <class T> struct NTMMemory {
     }
 
     // The memory after a step from the memory before it, by what the record keeps.
-    void replay(const T* record, const T*, const T* memory_before, T* memory_after, bool write) const {
+    void replay(const T* record, const T*, const T* memory_before, T* memory_after, bool write, bool) const {
         if (!write) {
             std::memcpy(memory_after, memory_before, content_size * sizeof(T));
             return;

@@ -19,15 +19,17 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
+// To the compiler a vector is numbers of its type: what is stored through one is no pointer and no size, and those stay
+// in registers.
 template <class T> struct Lanes;
 template <> struct Lanes<float> {
     typedef float Vector __attribute__((vector_size(kVectorBytes)));
-    typedef float Unaligned __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
+    typedef float Unaligned __attribute__((vector_size(kVectorBytes), aligned(4)));
     typedef int32_t Integers __attribute__((vector_size(kVectorBytes)));
 };
 template <> struct Lanes<double> {
     typedef double Vector __attribute__((vector_size(kVectorBytes)));
-    typedef double Unaligned __attribute__((vector_size(kVectorBytes), aligned(8), may_alias));
+    typedef double Unaligned __attribute__((vector_size(kVectorBytes), aligned(8)));
     typedef int64_t Integers __attribute__((vector_size(kVectorBytes)));
 };
 
@@ -232,6 +234,9 @@ void product_columns(const Product<T>& p, int rows, long column, int depth, cons
 
 constexpr int kPanel = 3;  // vectors: with four rows, 12 sums, 3 of B and 1 of A fill the 16 registers of AVX2
 
+// How many vectors to take of those that are left: two and two of the last four, for one alone has too few sums.
+inline int next_panel(int left) { return left == kPanel + 1 ? left / 2 : std::min(kPanel, left); }
+
 template <class T> void product_columns(const Product<T>& p, int rows, int vectors, long column, int depth, const T* b,
                                         long b_stride) {
     if (vectors == 1) product_columns<T, 1>(p, rows, column, depth, b, b_stride);
@@ -243,12 +248,14 @@ template <class T> void product_columns(const Product<T>& p, int rows, int vecto
 template <class T>
 void product(const Product<T>& p, int rows, int columns, int depth, const T* b, long b_stride) {
     const int vectors = padded<T>(columns) / kLanes<T>;
-    for (int n = 0; n < vectors; n += kPanel)
-        product_columns(p, rows, std::min(kPanel, vectors - n), (long)n * kLanes<T>, depth, b + (long)n * kLanes<T>,
-                        b_stride);
+    for (int n = 0, wide; n < vectors; n += wide) {
+        wide = next_panel(vectors - n);
+        product_columns(p, rows, wide, (long)n * kLanes<T>, depth, b + (long)n * kLanes<T>, b_stride);
+    }
 }
 
-// B in panels: kPanel vectors of columns, row after row, then the next ones, so that a block reads it in a line.
+// B in panels: a few vectors of columns (see next_panel), row after row, then the next ones, so that a block reads it in
+// a line.
 template <class T> class Panels {
   public:
     Panels(int depth, int columns) : depth_(depth), columns_(columns) {}
@@ -257,8 +264,8 @@ template <class T> class Panels {
     // at(k, n) is B[k][n].
     template <class At> void pack(T* to, At at) const {
         const int all = padded<T>(columns_);
-        for (int first = 0; first < all; first += kPanel * kLanes<T>) {
-            const int last = std::min(all, first + kPanel * kLanes<T>);
+        for (int first = 0, last; first < all; first = last) {
+            last = first + next_panel((all - first) / kLanes<T>) * kLanes<T>;
             for (int k = 0; k < depth_; k++)
                 for (int n = first; n < last; n++) *to++ = n < columns_ ? at(k, n) : 0;
         }
@@ -266,8 +273,8 @@ template <class T> class Panels {
 
     void product(const Product<T>& p, int rows, const T* panels) const {
         const int vectors = padded<T>(columns_) / kLanes<T>;
-        for (int n = 0; n < vectors; n += kPanel) {
-            const int wide = std::min(kPanel, vectors - n);
+        for (int n = 0, wide; n < vectors; n += wide) {
+            wide = next_panel(vectors - n);
             product_columns(p, rows, wide, (long)n * kLanes<T>, depth_, panels + (long)n * kLanes<T> * depth_,
                             (long)wide * kLanes<T>);
         }
