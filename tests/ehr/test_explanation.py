@@ -89,6 +89,7 @@ CASES = [
     ("drugs-set", "seq2seq-attention"),
     ("next-diagnoses", "dmnc-early"),
     ("next-diagnoses", "dnc-single"),
+    ("next-diagnoses", "deepcare"),
 ]
 
 
