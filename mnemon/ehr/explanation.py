@@ -1,6 +1,6 @@
 """What a model recommends for a patient, and why: gates, reads, and what happens when an event is left out.
 
-Letters: ``T`` events of a view, ``N`` slots, ``W`` word, ``O`` outputs.
+Letters: ``N`` slots, ``L`` codes of the target.
 
 A write gate tells how much of an event a memory was given, and a read weight from which slot the decoder took; neither
 tells whether the event mattered. So each event is also left out, and the prediction made again: the difference is what
@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from mnemon.ehr.prediction import END, UNKNOWN
+from mnemon.ehr.prediction import END
 from mnemon.ehr.runs import TrainedRun
 from mnemon.ehr.vocabulary import END as END_TOKEN
 from mnemon.ehr.vocabulary import FIRST_CODE
@@ -86,8 +86,8 @@ def visits_of(run: TrainedRun, visit: int) -> list[Visit]:
 
 
 @torch.no_grad()
-def probabilities(run: TrainedRun, visits: Sequence[Visit]) -> Float[Tensor, "O"]:
-    """How likely each output is; in a sequence, at the step where it is likeliest before the end."""
+def probabilities(run: TrainedRun, visits: Sequence[Visit]) -> Float[Tensor, "L"]:
+    """How likely each code is; in a sequence, at the step where it is likeliest before the end."""
     memories: Any = None
     steps = 1 if run.prepared.task.as_set else _longest(run)
     output = torch.empty(0)
@@ -97,7 +97,8 @@ def probabilities(run: TrainedRun, visits: Sequence[Visit]) -> Float[Tensor, "O"
         return torch.sigmoid(output[0, 0])
     odds = torch.softmax(output[:, 0], dim=-1)
     ends = (odds.argmax(-1) == END).nonzero().flatten()
-    return odds[: max(1, int(ends[0]) if len(ends) else len(odds))].amax(0)
+    before_end = odds[: max(1, int(ends[0]) if len(ends) else len(odds))]
+    return before_end[:, FIRST_CODE - END_TOKEN :].amax(0)  # the end and the unknown are no codes
 
 
 def recommend(run: TrainedRun, visit: int, top: int) -> list[Recommended]:
@@ -140,20 +141,16 @@ def _longest(run: TrainedRun) -> int:
     return 1 + int((offsets[task.rows + 1] - offsets[task.rows]).max())
 
 
-def _best(run: TrainedRun, visit: int, odds: Float[Tensor, "O"], top: int) -> list[Recommended]:
+def _best(run: TrainedRun, visit: int, odds: Float[Tensor, "L"], top: int) -> list[Recommended]:
     vocabulary = run.prepared.vocabularies[run.prepared.task.target]
-    shift = FIRST_CODE if run.prepared.task.as_set else END_TOKEN
     right = set(run.prepared.target(visit).tolist())
-    if not run.prepared.task.as_set:
-        odds = odds.clone()
-        odds[[END, UNKNOWN]] = 0  # neither is a code
     best = odds.topk(min(top, len(odds)))
     return [
         Recommended(
-            code=vocabulary.code(label + shift),
-            name=vocabulary.name(label + shift),
+            code=vocabulary.code(FIRST_CODE + label),
+            name=vocabulary.name(FIRST_CODE + label),
             probability=value,
-            true=label + shift in right,
+            true=FIRST_CODE + label in right,
         )
         for value, label in zip(best.values.tolist(), best.indices.tolist(), strict=True)
     ]
@@ -196,7 +193,7 @@ def _inside(run: TrainedRun, visits: Sequence[Visit]) -> tuple[dict[Place, float
             for step in range(count):
                 gates[number, place, step] = float(_interface(cell).write_gate[step, 0])
             held[place] = _follow(cell, count, held[place])
-        if number == len(visits) - 1 and isinstance(decoder, SetDecoder):
+        if number == len(visits) - 1 and gates and isinstance(decoder, SetDecoder):
             reads = _shares(decoder.read(model.open(encoded)), held, origins)
     return gates, reads
 

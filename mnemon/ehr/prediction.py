@@ -140,12 +140,20 @@ class SequencePrediction(Prediction):
 
     def batch_of(self, rows: Int[Tensor, "B"]) -> Batch:
         """Visits, each with its codes and an end."""
+        return self._padded(rows, 1 + max(len(self.prepared.target(visit)) for visit in rows.tolist()))
+
+    def examples(self, batch_size: int) -> Iterator[Batch]:
+        """Every example once. All may be answered at equal length, so that measures do not depend on the batches."""
+        longest = 1 + max(len(self.prepared.target(visit)) for visit in self.rows.tolist())
+        for rows in torch.split(self.rows, batch_size):
+            yield self._padded(rows, longest)
+
+    def _padded(self, rows: Int[Tensor, "B"], steps: int) -> Batch:
         answers = [[*(self.prepared.target(visit) - END_TOKEN).tolist(), END] for visit in rows.tolist()]
         lengths = torch.tensor([len(answer) for answer in answers])
-        targets = torch.full((int(lengths.max()), len(rows)), END)
+        targets = torch.full((steps, len(rows)), END)
         for place, answer in enumerate(answers):
             targets[: len(answer), place] = torch.tensor(answer)
-        steps = len(targets)
         return Batch(
             inputs=torch.zeros(steps, len(rows), 0, dtype=torch.float32),
             targets=one_hot(targets, self.output_size).to(torch.float32),

@@ -1,10 +1,11 @@
-"""Training a model on a prepared folder, and finding it again with the vocabularies it was trained with."""
+"""Training a model on a prepared folder, and finding it again, with no other codes than it was trained with."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from torch import nn
 
@@ -15,10 +16,7 @@ from mnemon.models.catalogue import MODELS, ModelConfig, build_model
 from mnemon.training import checkpoint
 from mnemon.training.config import TrainConfig
 from mnemon.training.directory import RunDirectory
-from mnemon.training.files import read_json, write_json
 from mnemon.training.summary import TrainResult
-
-VOCABULARIES = "vocabularies.json"  # in the run's folder
 
 # The thesis's sizes: §4.5.4 for sets, §4.5.5 for what comes next, and those of §4.5.1 for sequences
 SIZES: dict[str, ModelConfig] = {
@@ -67,18 +65,21 @@ def train_on(
     model = build_model(config, splits.train.input_size, splits.train.output_size)
     views = list(prepared.task.inputs if inputs is None else inputs)
     assert splits.validation is not None
-    result = train(
+    return train(
         model,
         splits.train,
         {"valid": splits.validation, "test": splits.test},
         training,
         out,
         resume=resume,
-        run={"prepared": str(folder), "inputs": views, "model": dataclasses.asdict(config)},
+        run={
+            "prepared": str(folder),
+            "codes": _digest(prepared),
+            "inputs": views,
+            "model": dataclasses.asdict(config),
+        },
         command=command,
     )
-    write_json(out / VOCABULARIES, _vocabularies(prepared))
-    return result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,8 +109,7 @@ def load_run(run: Path, folder: Path | None = None) -> TrainedRun:
     if "prepared" not in described:
         raise UserError(f"the run in {run} was not trained on health records: write one of mnemon ehr train")
     prepared = load_prepared(Path(described["prepared"]) if folder is None else folder)
-    known = run / VOCABULARIES
-    if known.exists() and read_json(known) != _vocabularies(prepared):
+    if described.get("codes") != _digest(prepared):
         raise UserError(f"the visits have other codes than those that {run} was trained with: give its own folder")
     inputs = tuple(described["inputs"])
     task = prediction(prepared, "test", inputs)
@@ -123,6 +123,7 @@ def load_run(run: Path, folder: Path | None = None) -> TrainedRun:
     return TrainedRun(model=model, prepared=prepared, inputs=inputs, step=loaded.step)
 
 
-def _vocabularies(prepared: Prepared) -> dict[str, Any]:
-    found: Mapping[str, Any] = prepared.vocabularies
-    return {view: {"codes": list(known.codes), "names": dict(known.names)} for view, known in found.items()}
+def _digest(prepared: Prepared) -> str:
+    """Tells vocabularies apart: a model's tokens mean something with those alone that it was trained with."""
+    codes = {view: known.codes for view, known in prepared.vocabularies.items()}
+    return hashlib.sha256(json.dumps(codes).encode()).hexdigest()
