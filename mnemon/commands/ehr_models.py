@@ -19,6 +19,7 @@ from mnemon.training.allocation import keep_freed_memory
 from mnemon.training.config import TrainConfig
 from mnemon.training.evaluation import evaluate
 from mnemon.training.files import read_json, write_atomically
+from mnemon.training.record import json_number
 
 Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
 Run = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
@@ -224,7 +225,11 @@ def _find(run: Path, folder: Path | None, patient: str, show_ids: bool) -> tuple
 
 def _show(document: dict[str, Any], as_json: bool, title: str) -> None:
     if as_json:
-        print(json.dumps(document, indent=2))
+        numbers = {
+            split: {name: json_number(value) for name, value in metrics.items()}
+            for split, metrics in document["metrics"].items()
+        }
+        print(json.dumps(document | {"metrics": numbers}, indent=2, allow_nan=False))
         return
     names = list(dict.fromkeys(name for metrics in document["metrics"].values() for name in metrics))
     rows = [[name, *(f"{metrics[name]:.4g}" for metrics in document["metrics"].values())] for name in names]

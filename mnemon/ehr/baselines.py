@@ -18,8 +18,8 @@ from mnemon.ehr.classical import (
     labels,
     top_outputs,
 )
-from mnemon.ehr.metrics import sequence_metrics, set_metrics
-from mnemon.ehr.prediction import Prediction, SequencePrediction
+from mnemon.ehr.metrics import sequence_metrics
+from mnemon.ehr.prediction import Prediction, SequencePrediction, measured
 from mnemon.ehr.vocabulary import END
 from mnemon.errors import UserError, look_up
 
@@ -48,8 +48,7 @@ class Baseline:
         prepared, rows = task.prepared, task.rows
         scores = self.fitted.scores(bags(prepared, rows, task.inputs))
         if not isinstance(task, SequencePrediction):
-            found = set_metrics(scores, labels(prepared, rows), cuts=(1, 2, 3, 5))
-            return {name: float(value) for name, value in found.items() if value is not None}
+            return measured(scores, labels(prepared, rows))
         right = [prepared.target(visit).tolist() for visit in rows.tolist()]
         return sequence_metrics(top_outputs(scores, self.count), right, END)
 

@@ -7,6 +7,7 @@ memory persists. In a sequence the output 0 ends it, 1 is an unknown code, and t
 unknown code counts as one that was missed. In a set there is an output for each known code.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from mnemon.tasks.labelled import Splits
 from mnemon.tasks.scoring import bit_losses, class_loss
 from mnemon.views import ViewSizes, Visit
 
+CUTS = (1, 2, 3, 5)  # of the precision of the highest scores
 END, UNKNOWN = 0, 1  # outputs of a sequence; a token is the output END_TOKEN later
 
 
@@ -216,10 +218,9 @@ class SetPrediction(Prediction):
         return torch.sigmoid(output[asked]).cpu(), batch.targets[asked].cpu()
 
     def measure(self, pooled: Sequence[Any]) -> dict[str, float]:
-        """Those of :func:`mnemon.ehr.metrics.set_metrics` that are defined."""
+        """Those of :func:`mnemon.ehr.metrics.set_metrics`."""
         scores, labels = (torch.cat([part[side] for part in pooled]) for side in (0, 1))
-        found = set_metrics(scores, labels, cuts=(1, 2, 3, 5))
-        return {name: float(value) for name, value in found.items() if value is not None}
+        return measured(scores, labels)
 
     def named(self, outputs: Float[Tensor, "A O"]) -> list[str]:
         """The codes of the labels that are likelier than not, those of the first answer."""
@@ -256,6 +257,12 @@ class ProgressionPrediction(SetPrediction):
             mask=(torch.arange(most).unsqueeze(1) < counts).to(torch.float32),
             visits=tuple(visits),
         )
+
+
+def measured(scores: Any, labels: Any) -> dict[str, float]:
+    """The measures of sets, always all of them: NaN where one is not defined."""
+    found = set_metrics(scores, labels, cuts=CUTS)
+    return {name: math.nan if value is None else float(value) for name, value in found.items()}
 
 
 def prediction(prepared: Prepared, split: str, inputs: Sequence[str] | None = None) -> Prediction:

@@ -316,12 +316,12 @@ def _single(config: ModelConfig, sizes: ViewSizes, output_size: int, writing: Wr
     """One controller for encoding and decoding; several views are read one after the other."""
 
     def build(one: ViewSizes) -> EncoderDecoder:
-        cell = _view_cell(config, _dnc_memory(config), output_size=output_size)
-        decoder = (
-            SetDecoder(cell.memory, config.hidden, output_size)
-            if one.answer == "set"
-            else SequenceDecoder(cell.with_writing(writing))
-        )
+        if one.answer == "set":
+            cell = _view_cell(config, _dnc_memory(config))
+            decoder: SequenceDecoder | SetDecoder = SetDecoder(cell.memory, config.hidden, output_size)
+        else:
+            cell = _view_cell(config, _dnc_memory(config), output_size=output_size)
+            decoder = SequenceDecoder(cell.with_writing(writing))
         return EncoderDecoder(LateFusion([ViewEncoder(one.views[0], cell)]), [decoder])
 
     return _in_a_row(sizes, build)
