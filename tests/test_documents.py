@@ -1,5 +1,6 @@
 """The code on the pages runs, and the tables say what there is."""
 
+import json
 import re
 from pathlib import Path
 
@@ -30,6 +31,18 @@ def test_readme_lists_every_model() -> None:
     readme = PAGES[0].read_text()
     for name, entry in MODELS.items():
         assert f"| `{name}` | {entry.summary} | {entry.thesis} | [{entry.file}]({entry.file}) |" in readme
+
+
+def test_speeds_of_the_readme_are_those_on_record() -> None:
+    times: dict[str, dict[str, float]] = {}
+    for row in json.loads((ROOT / "results/bench.json").read_text())["rows"]:
+        times.setdefault(row["workload"], {})[row["engine"]] = row["train_ms"]
+    readme = (ROOT / "README.md").read_text()
+    for workload, engines in times.items():
+        native = engines["native"]
+        peer = f"{engines['dnc (PyPI)'] / native:.1f}×" if "dnc (PyPI)" in engines else "–"
+        reference, alone = f"{engines['reference'] / native:.1f}×", f"{engines['nn.LSTM'] / native:.2f}"
+        assert f"| `{workload}` | {native:.0f} ms | {peer} | {reference} | {alone} |" in readme
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
