@@ -22,6 +22,7 @@ from torch import Tensor
 
 from mnemon.ehr.extra import require_extra
 from mnemon.errors import UserError
+from mnemon.tasks.exchanges import normalised_distance
 
 Codes = Collection[int] | Tensor | np.ndarray
 CUTS = (1, 2, 5)  # the thesis's k
@@ -46,11 +47,8 @@ def jaccard(predicted: Iterable[Codes], true: Iterable[Codes]) -> float:
 def levenshtein(predicted: Iterable[Codes], true: Iterable[Codes]) -> float:
     """Mean number of changes that make one sequence the other, over the longer length; two empty ones are alike."""
     require_extra("rapidfuzz", "the Levenshtein distance")
-    from rapidfuzz.distance import Levenshtein
-
     return _mean(
-        Levenshtein.normalized_distance(guess, answer)
-        for guess, answer in zip(_lists(predicted), _lists(true), strict=True)
+        normalised_distance(guess, answer) for guess, answer in zip(_lists(predicted), _lists(true), strict=True)
     )
 
 
