@@ -21,7 +21,8 @@ from torch import Tensor, nn
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
 from mnemon.models.baseline import LSTMBaseline
-from mnemon.models.catalogue import ModelConfig, build_model
+from mnemon.models.catalogue import build_model
+from mnemon.models.config import ModelConfig
 from mnemon.rnn import MANN
 from mnemon.tasks.base import Batch, Task
 from mnemon.tasks.catalogue import TaskEntry, find_task

@@ -12,7 +12,8 @@ from torch import nn
 from mnemon.ehr.prediction import Prediction, prediction, predictions
 from mnemon.ehr.prepared import SPLITS, Prepared, load_prepared
 from mnemon.errors import UserError, look_up
-from mnemon.models.catalogue import MODELS, ModelConfig, build_model
+from mnemon.models.catalogue import MODELS, build_model
+from mnemon.models.config import ModelConfig
 from mnemon.training import checkpoint
 from mnemon.training.config import TrainConfig
 from mnemon.training.directory import RunDirectory

@@ -14,7 +14,8 @@ from mnemon import (
 )
 from mnemon.experiments import ntm_sequencing, ntm_single
 from mnemon.models.baseline import LSTMBaseline, matching_hidden_size
-from mnemon.models.catalogue import CONTROLLERS, MODELS, ModelConfig, build_model
+from mnemon.models.catalogue import MODELS, build_model
+from mnemon.models.config import CONTROLLERS, ModelConfig
 from mnemon.rnn import Engine
 from mnemon.tasks.catalogue import TASKS
 from mnemon.writing import Writing

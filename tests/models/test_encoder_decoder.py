@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from mnemon import UserError, record_trace
-from mnemon.models.catalogue import MODELS, ModelConfig, build_model
+from mnemon.models.catalogue import MODELS, build_model
+from mnemon.models.config import ModelConfig
 from mnemon.models.encoder_decoder import Concatenated, EncoderDecoder, concatenate
 from mnemon.state import select
 from mnemon.views import ViewSizes

@@ -26,7 +26,7 @@ from mnemon import (
 )
 from mnemon.interface import LinearInterface
 from mnemon.memory import Memory
-from mnemon.models.catalogue import CONTROLLERS
+from mnemon.models.config import CONTROLLERS
 from mnemon.native.library import LIBRARY
 from mnemon.programs import LookUp, StoredProgramInterface
 from mnemon.writing import Writing
