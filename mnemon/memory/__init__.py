@@ -7,15 +7,19 @@ from mnemon.memory.joined import JoinedMemory
 from mnemon.memory.lrua import LRUAMemory
 from mnemon.memory.none import NoMemory
 from mnemon.memory.ntm import NTMMemory
+from mnemon.memory.stack import DequeMemory, QueueMemory, StackMemory
 from mnemon.memory.write_cache import WriteCache
 
 __all__ = [
     "AttentionMemory",
     "DNCMemory",
+    "DequeMemory",
     "JoinedMemory",
     "LRUAMemory",
     "Memory",
     "NTMMemory",
     "NoMemory",
+    "QueueMemory",
+    "StackMemory",
     "WriteCache",
 ]
