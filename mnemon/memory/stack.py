@@ -1,4 +1,4 @@
-"""Neural stack, queue and deque (thesis §3.3.1; Grefenstette et al., 2015): rows in a line, pushed and popped by degrees.
+"""Neural stack, queue and deque (thesis §3.3.1; Grefenstette et al., 2015): pushed and popped by degrees.
 
 Letters: ``B`` batch, ``N`` slots, ``W`` word, ``E`` ends that are pushed or popped, ``F`` numbers of a row.
 
@@ -67,7 +67,7 @@ class Room(NamedTuple):
 
 
 def room_on_top(strengths: Float[Tensor, "B N"]) -> Room:
-    """The slot above all rows with strength; where there is none, the weakest row is lost, and those above it go down."""
+    """The slot above all rows with strength; without one, the weakest row is lost, and those above it go down."""
     slots = strengths.shape[1]
     numbers = torch.arange(slots, device=strengths.device)
     height = ((strengths > 0) * (numbers + 1)).amax(1, keepdim=True)

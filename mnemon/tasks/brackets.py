@@ -1,8 +1,8 @@
 """Bracket matching: which bracket may be closed now? (thesis §3.3.1, problems with hierarchical structure)
 
-The words are those of the Dyck language of ``kinds`` brackets, in which every bracket that is opened is closed, the last
-one first. All words with as many pairs are equally likely. After an opening bracket the answer is plain; so the task asks
-after closing ones, where what is now innermost was opened long before.
+The words are those of the Dyck language of ``kinds`` brackets, in which every bracket that is opened is closed, the
+last one first. All words with as many pairs are equally likely. After an opening bracket the answer is plain; so the
+task asks after closing ones, where what is now innermost was opened long before.
 
 Letters: ``T`` time, ``B`` batch, ``O`` output channels.
 """
