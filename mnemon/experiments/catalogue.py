@@ -15,6 +15,7 @@ from mnemon.experiments.pixel_mnist import PIXEL_MNIST
 from mnemon.experiments.programs import PROGRAMS
 from mnemon.experiments.reasoning import REASONING
 from mnemon.experiments.sinusoid import SINUSOID
+from mnemon.experiments.stack_transduction import STACK_TRANSDUCTION
 from mnemon.experiments.state_clusters import STATE_CLUSTERS
 from mnemon.experiments.sum_of_two import SUM_OF_TWO
 from mnemon.experiments.uw_ablation import UW_ABLATION
@@ -44,6 +45,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         TREATMENT,
         DRUG_PRESCRIPTION,
         DISEASE_PROGRESSION,
+        STACK_TRANSDUCTION,
         READ_MODES,
         WRITE_GATES,
     )

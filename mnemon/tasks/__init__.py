@@ -3,6 +3,7 @@
 from mnemon.tasks.associative_recall import AssociativeRecall
 from mnemon.tasks.babi import Babi, babi
 from mnemon.tasks.base import Batch, ChangingTask, CountingTask, FiniteTask, Task
+from mnemon.tasks.brackets import Brackets
 from mnemon.tasks.catalogue import DATA_TASKS, TASKS, DataTaskEntry, TaskEntry, find_task
 from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
@@ -26,6 +27,7 @@ __all__ = [
     "AssociativeRecall",
     "Babi",
     "Batch",
+    "Brackets",
     "ChangingTask",
     "Continual",
     "Copy",
