@@ -39,15 +39,17 @@ class RunDirectory:
 
     @contextmanager
     def owned(self) -> Iterator[None]:
-        """Keep other processes out of the folder; one that was made for it, and stays empty, goes again."""
-        made = not self.path.exists()
+        """Keep other processes out of the folder; what was made for it, and stays empty, goes again."""
+        made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
         self._make(self.path)
         try:
             with only_one_in(self.path):
                 yield
         finally:
-            if made and not any(self.path.iterdir()):
-                self.path.rmdir()
+            for folder in made:
+                if any(folder.iterdir()):
+                    break
+                folder.rmdir()
 
     def check_free(self) -> None:
         """Refuse a folder in which there is anything, so that a new run overwrites nothing."""
