@@ -20,6 +20,7 @@ similarity that must reach r. Counters get ±1, as its algorithm says; its matri
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from jaxtyping import Float
@@ -108,6 +109,7 @@ def radius_for(share: float, bits: int) -> int:
     return min(int((chances < share * (1 - NEGLIGIBLE)).sum()), bits)
 
 
+@lru_cache(maxsize=4_096)
 def shared_access(distance: int, bits: int, radius: int) -> float:
     """ρ: the chance of a random location to be within the radius of two addresses so far apart.
 
