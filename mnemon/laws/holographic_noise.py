@@ -1,8 +1,8 @@
 """The noise of a holographic memory with redundant copies (thesis §2.4.2): O(Q/S), whatever Q and S are.
 
 Two panels: the mean square of what is recalled beside what was stored, and how often clean-up among ``items`` values
-then takes a wrong one. For the latter the right item's score is 1 with a Gaussian error of variance σ²/2N, any other's 0
-with (1 + σ²)/2N, where σ² is the noise; the right one must beat all others.
+then takes a wrong one. For the latter the right item's score is 1 with a Gaussian error of variance σ²/2N, any other's
+0 with (1 + σ²)/2N, where σ² is the noise; the right one must beat all others.
 """
 
 import dataclasses
