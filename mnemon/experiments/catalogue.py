@@ -6,6 +6,8 @@ from mnemon.experiments.big_memory import BIG_MEMORY
 from mnemon.experiments.continual import CONTINUAL
 from mnemon.experiments.documents import DOCUMENTS
 from mnemon.experiments.health_records import DISEASE_PROGRESSION, DRUG_PRESCRIPTION, TREATMENT
+from mnemon.experiments.holographic_noise import HOLOGRAPHIC_NOISE
+from mnemon.experiments.hopfield_capacity import HOPFIELD_CAPACITY
 from mnemon.experiments.inside_memories import READ_MODES, WRITE_GATES
 from mnemon.experiments.memorisation import MEMORISATION
 from mnemon.experiments.ntm_tasks import NTM_SEQUENCING, NTM_SINGLE
@@ -14,6 +16,7 @@ from mnemon.experiments.omniglot import OMNIGLOT
 from mnemon.experiments.pixel_mnist import PIXEL_MNIST
 from mnemon.experiments.programs import PROGRAMS
 from mnemon.experiments.reasoning import REASONING
+from mnemon.experiments.sdm_recall import SDM_RECALL
 from mnemon.experiments.sinusoid import SINUSOID
 from mnemon.experiments.state_clusters import STATE_CLUSTERS
 from mnemon.experiments.sum_of_two import SUM_OF_TWO
@@ -46,6 +49,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         DISEASE_PROGRESSION,
         READ_MODES,
         WRITE_GATES,
+        HOPFIELD_CAPACITY,
+        HOLOGRAPHIC_NOISE,
+        SDM_RECALL,
     )
 }
 
