@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "mnemon"
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "initialisation": set(),
+    "spectra": {"errors"},
     "state": set(),
     "views": set(),
     "memory": {"errors", "initialisation"},
@@ -44,7 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": {"errors", "training"},
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
     "runner": {"ehr", "errors", "memory", "models", "report", "tasks", "trace", "training", "views"},
-    "theory": {"errors"},
+    "theory": {"errors", "spectra", "state"},
     "experiments": {"ehr", "errors", "models", "runner", "tasks", "training"},
     "commands": {
         "cell",
