@@ -41,10 +41,9 @@ def orthogonal_matrix(size: int, radius: float, generator: torch.Generator) -> F
     """The radius times a rotation, drawn evenly from all: normal, and every trace shrinks alike."""
     _check(size, radius)
     drawn = torch.randn(size, size, generator=generator, dtype=torch.float64)
-    basis: Tensor
     basis, upper = torch.linalg.qr(drawn)
-    signs = upper.diagonal().sign()  # without them some rotations would be drawn oftener
-    return radius * basis * signs
+    rotation: Tensor = basis * upper.diagonal().sign()  # without the signs some would be drawn oftener
+    return radius * rotation
 
 
 def symmetric_matrix(size: int, radius: float, generator: torch.Generator) -> Float[Tensor, "size size"]:
