@@ -6,6 +6,7 @@ from mnemon.experiments.big_memory import BIG_MEMORY
 from mnemon.experiments.continual import CONTINUAL
 from mnemon.experiments.documents import DOCUMENTS
 from mnemon.experiments.health_records import DISEASE_PROGRESSION, DRUG_PRESCRIPTION, TREATMENT
+from mnemon.experiments.hopfield_capacity import HOPFIELD_CAPACITY
 from mnemon.experiments.inside_memories import READ_MODES, WRITE_GATES
 from mnemon.experiments.memorisation import MEMORISATION
 from mnemon.experiments.ntm_tasks import NTM_SEQUENCING, NTM_SINGLE
@@ -46,6 +47,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         DISEASE_PROGRESSION,
         READ_MODES,
         WRITE_GATES,
+        HOPFIELD_CAPACITY,
     )
 }
 

@@ -5,6 +5,7 @@ records.jsonl                 what was measured (:mod:`mnemon.training.record`)
 checkpoints/step-*.safetensors
 summary.json                  written when the run is complete
 traces.json                   what the model did with held-out sequences, where asked for
+law.json                      curves beside their formulas, where a law was measured (:mod:`mnemon.laws.base`)
 tensorboard/                  where asked for
 """
 
@@ -32,6 +33,7 @@ class RunDirectory:
         self.checkpoints = path / "checkpoints"
         self.summary = path / "summary.json"
         self.traces = path / "traces.json"
+        self.law = path / "law.json"
         self.tensorboard = path / "tensorboard"
 
     def check_free(self) -> None:

@@ -1,0 +1,1 @@
+"""Associative memories of chapter 2: encode (⊗), compose (⊕), decode (•)."""
