@@ -21,6 +21,14 @@ def spectral_radius(matrix: Float[Tensor, "N N"]) -> float:
     return float(torch.linalg.eigvals(matrix).abs().max())
 
 
+def rescaled(matrix: Float[Tensor, "N N"], radius: float) -> Float[Tensor, "N N"]:
+    """The same with another radius."""
+    found = spectral_radius(matrix)
+    if found < 1e-9:
+        raise UserError(f"{len(matrix)} units have no loop to carry a memory: take more units, or a higher density")
+    return matrix * (radius / found)
+
+
 def random_matrix(
     size: int, radius: float, generator: torch.Generator, *, density: float = 1.0
 ) -> Float[Tensor, "size size"]:
@@ -30,11 +38,7 @@ def random_matrix(
         raise UserError(f"density must be above 0 and at most 1, got {density}")
     drawn = torch.randn(size, size, generator=generator, dtype=torch.float64)
     kept = torch.rand(size, size, generator=generator, dtype=torch.float64) < density
-    matrix = torch.where(kept, drawn, 0.0)
-    found = spectral_radius(matrix)
-    if found < 1e-9:
-        raise UserError(f"{size} units with density {density} have no loop to carry a memory: write a higher density")
-    return matrix * (radius / found)
+    return rescaled(torch.where(kept, drawn, 0.0), radius)
 
 
 def orthogonal_matrix(size: int, radius: float, generator: torch.Generator) -> Float[Tensor, "size size"]:
@@ -50,8 +54,7 @@ def symmetric_matrix(size: int, radius: float, generator: torch.Generator) -> Fl
     """Gaussian, with Wᵀ = W, scaled to the radius: normal, with real eigenvalues of all sizes."""
     _check(size, radius)
     drawn = torch.randn(size, size, generator=generator, dtype=torch.float64)
-    matrix = (drawn + drawn.T) / 2
-    return matrix * (radius / spectral_radius(matrix))
+    return rescaled((drawn + drawn.T) / 2, radius)
 
 
 def delay_line(size: int, power: float) -> Float[Tensor, "size size"]:

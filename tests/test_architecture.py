@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data": {"errors"},
     "tasks": {"data", "errors", "views"},
     "training": {"errors", "tasks"},
+    "reservoir": {"errors", "spectra"},
     "laws": {"associative", "errors", "spectra", "theory", "training"},
     "report": {"errors", "laws", "training"},  # of laws, what they came to
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},

@@ -90,7 +90,10 @@ def test_delay_line_hands_on() -> None:
         (lambda: spectra.orthogonal_matrix(3, -0.1, generator()), "radius must be finite and at least 0, got -0.1"),
         (lambda: spectra.symmetric_matrix(3, math.inf, generator()), "radius must be finite and at least 0, got inf"),
         (lambda: spectra.random_matrix(3, 0.9, generator(), density=0.0), "density must be above 0 and at most 1"),
-        (lambda: spectra.random_matrix(3, 0.9, generator(), density=1e-9), "write a higher density"),
+        (
+            lambda: spectra.random_matrix(3, 0.9, generator(), density=1e-9),
+            "3 units have no loop to carry a memory: take more units, or a higher density",
+        ),
         (lambda: spectra.delay_line(3, 0.0), "a power above 0, got 3 and 0.0"),
     ],
 )
