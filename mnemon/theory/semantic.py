@@ -59,7 +59,7 @@ class Course(NamedTuple):
     epochs: Float[Tensor, "E"]
     strengths: Float[Tensor, "E A"]  # a(t) of each mode
     starts: Float[Tensor, "A"]  # a(0) as the closed form takes it
-    weights: Weights  # at the end
+    weights: list[Weights]  # of each recorded epoch
 
 
 def hierarchy(levels: int, branching: int = 2) -> Lesson:
@@ -148,6 +148,18 @@ def effective_start(weights: Weights, modes: Modes) -> Float[Tensor, "A"]:
     return ((from_items + from_properties) / 2).square().sum(0)
 
 
+def item_distances(modes: Modes, strengths: Float[Tensor, "A"]) -> Float[Tensor, "P P"]:
+    """How far apart items are in the hidden layer where modes are so strong: h_i = √a v_i, for inputs of length √P."""
+    hidden = math.sqrt(len(modes.items)) * modes.items * strengths.sqrt()
+    return torch.cdist(hidden, hidden)
+
+
+def hidden_distances(weights: Weights, lesson: Lesson) -> Float[Tensor, "P P"]:
+    """How far apart a network has them."""
+    hidden = lesson.inputs @ weights.first.T
+    return torch.cdist(hidden, hidden)
+
+
 def epoch_step(weights: Weights, lesson: Lesson, rate: float) -> Weights:
     """ΔW1 = λ W2ᵀ Σ_i (y_i − ŷ_i) x_iᵀ and ΔW2 = λ Σ_i (y_i − ŷ_i) (W1 x_i)ᵀ, over all items at once."""
     hidden = lesson.inputs @ weights.first.T
@@ -163,13 +175,13 @@ def learn(lesson: Lesson, weights: Weights, *, rate: float, epochs: int, every: 
     if not rate > 0 or epochs < 0 or every < 1:
         raise UserError(f"rate must be above 0, epochs at least 0 and every at least 1, got {rate}, {epochs}, {every}")
     modes = modes_of(lesson)
-    starts = effective_start(weights, modes)
-    known = [mode_strengths(weights, modes)]
+    recorded = [weights]
     for epoch in range(1, epochs + 1):
         weights = epoch_step(weights, lesson, rate)
         if epoch % every == 0:
-            known.append(mode_strengths(weights, modes))
-    if not known[-1].isfinite().all():
+            recorded.append(weights)
+    known = torch.stack([mode_strengths(each, modes) for each in recorded])
+    if not known.isfinite().all():
         raise UserError(f"a learning rate of {rate} is too large, so that the weights ran away: write a smaller one")
-    recorded = torch.arange(0, epochs + 1, every, dtype=torch.float64)
-    return Course(recorded, torch.stack(known), starts, weights)
+    when = torch.arange(0, epochs + 1, every, dtype=torch.float64)
+    return Course(when, known, effective_start(recorded[0], modes), recorded)

@@ -165,9 +165,11 @@ def test_hidden_items_part_as_the_closed_form_says() -> None:
     lesson = semantic.hierarchy(2)
     modes = semantic.modes_of(lesson)
     course = semantic.learn(lesson, semantic.balanced_weights(lesson, 1e-2, 6, generator()), rate=1 / 400, epochs=150)
-    learned = torch.cdist(course.weights.first.T, course.weights.first.T)
-    said = modes.items * course.strengths[-1].sqrt()
-    torch.testing.assert_close(learned, torch.cdist(said, said))
+    learned = semantic.hidden_distances(course.weights[-1], lesson)
+    torch.testing.assert_close(learned, semantic.item_distances(modes, course.strengths[-1]))
+    items = lesson.inputs @ course.weights[-1].first.T
+    assert learned[1, 2].item() == pytest.approx((items[1] - items[2]).square().sum().sqrt().item())
+    assert learned[0, 1] < learned[0, 2]  # siblings are nearer than cousins
 
 
 def test_effective_start_is_the_strength_where_weights_are_balanced() -> None:
