@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "mnemon"
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "initialisation": set(),
+    "spectra": {"errors"},
     "state": set(),
     "views": set(),
     "memory": {"errors", "initialisation"},
@@ -39,11 +40,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         "writing",
     },
     "associative": {"errors"},
-    "theory": {"errors"},
+    "theory": {"errors", "spectra", "state"},
     "data": {"errors"},
     "tasks": {"data", "errors", "views"},
     "training": {"errors", "tasks"},
-    "laws": {"associative", "errors", "theory", "training"},
+    "reservoir": {"errors", "spectra"},
+    "laws": {"associative", "errors", "spectra", "theory", "training"},
     "report": {"errors", "laws", "training"},  # of laws, what they came to
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
     "runner": {"ehr", "errors", "laws", "memory", "models", "report", "tasks", "trace", "training", "views"},
