@@ -45,7 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
     "runner": {"ehr", "errors", "memory", "models", "report", "tasks", "trace", "training", "views"},
     "theory": {"errors"},
-    "experiments": {"ehr", "errors", "models", "runner", "tasks", "training"},
+    "experiments": {"ehr", "errors", "models", "rnn", "runner", "state", "tasks", "training"},
     "commands": {
         "cell",
         "controllers",

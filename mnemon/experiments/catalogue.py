@@ -8,6 +8,7 @@ from mnemon.experiments.documents import DOCUMENTS
 from mnemon.experiments.health_records import DISEASE_PROGRESSION, DRUG_PRESCRIPTION, TREATMENT
 from mnemon.experiments.inside_memories import READ_MODES, WRITE_GATES
 from mnemon.experiments.memorisation import MEMORISATION
+from mnemon.experiments.multi_query_recall import ASSOCIATIVE_RECALL_MQAR
 from mnemon.experiments.ntm_tasks import NTM_SEQUENCING, NTM_SINGLE
 from mnemon.experiments.odd_even import ODD_EVEN
 from mnemon.experiments.omniglot import OMNIGLOT
@@ -46,6 +47,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         DISEASE_PROGRESSION,
         READ_MODES,
         WRITE_GATES,
+        ASSOCIATIVE_RECALL_MQAR,
     )
 }
 

@@ -26,7 +26,7 @@ from torch import Tensor, einsum
 from torch.nn import functional as F
 
 from mnemon.errors import UserError
-from mnemon.initialisation import DNCRecipe
+from mnemon.initialisation import NTMRecipe
 from mnemon.memory import addressing
 from mnemon.memory.base import Memory, check_sizes
 
@@ -79,7 +79,7 @@ class DeltaMemory(Memory[DeltaInterface, DeltaState]):
             raise UserError(f"largest_strength must be above 0 and at most 2, got {largest_strength}")
         self.slots, self.word, self.reads = slots, word, reads
         self.delta, self.gated, self.largest_strength = delta, gated, largest_strength
-        self.recipe = DNCRecipe()
+        self.recipe = NTMRecipe()
 
     @property
     def head_sizes(self) -> tuple[int, ...]:

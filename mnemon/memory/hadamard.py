@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from mnemon.initialisation import DNCRecipe
+from mnemon.initialisation import NTMRecipe
 from mnemon.memory import addressing
 from mnemon.memory.base import Memory, check_sizes
 
@@ -61,7 +61,7 @@ class HadamardMemory(Memory[HadamardInterface, HadamardState]):
         super().__init__()
         check_sizes(slots=slots, word=word, reads=reads, rows=rows)
         self.slots, self.word, self.reads, self.rows = slots, word, reads, rows
-        self.recipe = DNCRecipe()
+        self.recipe = NTMRecipe()
         self.table = nn.Parameter(torch.empty(rows, word))
         self.reset_parameters()
 

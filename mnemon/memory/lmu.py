@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, einsum
 
-from mnemon.initialisation import DNCRecipe
+from mnemon.initialisation import NTMRecipe
 from mnemon.memory.base import Memory, check_sizes
 
 
@@ -37,7 +37,7 @@ class LegendreState(NamedTuple):
     reads: Float[Tensor, "B N W"]  # m_t
 
     @property
-    def memory(self) -> Float[Tensor, "B N W"]:
+    def memory(self) -> Float[Tensor, "*batch N W"]:
         """m_t."""
         return self.reads
 
@@ -68,7 +68,7 @@ class LegendreMemory(Memory[LegendreInterface, LegendreState]):
         super().__init__()
         check_sizes(slots=slots, word=word, window=window)
         self.slots, self.word, self.reads, self.window = slots, word, slots, window
-        self.recipe = DNCRecipe()
+        self.recipe = NTMRecipe()
         dtype = torch.get_default_dtype() if dtype is None else dtype
         transition, entry = discretise(*delay_matrices(slots), window)
         self.register_buffer("transition", transition.to(device=device, dtype=dtype))  # Ā

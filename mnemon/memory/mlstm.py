@@ -23,7 +23,7 @@ from jaxtyping import Float
 from torch import Tensor, einsum
 from torch.nn import functional as F
 
-from mnemon.initialisation import DNCRecipe
+from mnemon.initialisation import NTMRecipe
 from mnemon.memory import addressing
 from mnemon.memory.base import Memory, check_sizes
 from mnemon.memory.delta import KEPT_AT_FIRST
@@ -64,7 +64,7 @@ class MLSTMMemory(Memory[MLSTMInterface, MLSTMState]):
         super().__init__()
         check_sizes(slots=slots, word=word, reads=reads)
         self.slots, self.word, self.reads = slots, word, reads
-        self.recipe = DNCRecipe()
+        self.recipe = NTMRecipe()
 
     @property
     def head_sizes(self) -> tuple[int, ...]:

@@ -27,7 +27,7 @@ from jaxtyping import Float
 from torch import Tensor, einsum, nn
 from torch.nn import functional as F
 
-from mnemon.initialisation import DNCRecipe
+from mnemon.initialisation import NTMRecipe
 from mnemon.memory.base import Memory, check_sizes
 
 FIRST_SHARE = 0.5  # α1, α2 and α3 before training
@@ -64,7 +64,7 @@ class SelfAttentiveMemory(Memory[SelfAttentiveInterface, SelfAttentiveState]):
         super().__init__()
         check_sizes(slots=slots, word=word, reads=reads)
         self.slots, self.word, self.reads = slots, word, reads
-        self.recipe = DNCRecipe()
+        self.recipe = NTMRecipe()
         self.attention = nn.Parameter(torch.empty(3 * slots, word))  # W_q, W_k, W_v
         self.norm_gain = nn.Parameter(torch.empty(word))
         self.norm_bias = nn.Parameter(torch.empty(word))
