@@ -22,17 +22,17 @@ STATE_BYTES = 4 * 252  # which all models carry, within 2%
 LONGEST = 3 * 8  # steps of a training sequence: the window of the LMU
 
 TRAINING = TrainConfig(
-    steps=1_600,
+    steps=2_400,
     batch_size=64,
     optimiser="adam",
     learning_rate=5e-3,
-    anneal=0.5,
+    anneal=0.25,
     clip_value=None,
     clip_norm=10.0,
     log_every=100,
-    eval_every=800,
+    eval_every=1_200,
     eval_sequences=256,
-    checkpoint_every=400,
+    checkpoint_every=800,
 )
 
 SIZES: dict[str, tuple[str, int, int]] = {  # the model, its slots and its word
