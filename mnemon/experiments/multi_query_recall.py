@@ -1,9 +1,9 @@
 """Multi-query associative recall at equal state (beyond the thesis; Arora et al., 2023): who can tell many pairs apart?
 
 Each model is trained once, on 1 to 8 pairs, and tested from 2 to 16. All carry the same number of bytes from step to
-step, as near as sizes allow (:func:`state_bytes`, held by a test), so what differs is how they use them. The controllers
-are feed-forward: all that is recalled was held by the memory. The DNC's links leave it 8 slots, as many as the pairs of
-training; NTM and LRUA have about twice as many, matrix memories none, but keys of 17 numbers.
+step, as near as sizes allow (:func:`state_bytes`, held by a test), so what differs is how they use them. The
+controllers are feed-forward: all that is recalled was held by the memory. The DNC's links leave it 8 slots, as many as
+the pairs of training; NTM and LRUA have about twice as many, matrix memories none, but keys of 17 numbers.
 """
 
 import torch

@@ -10,8 +10,8 @@ The memory is a matrix that maps keys to values. A write looks up what the key h
     M_t = α_t M_{t−1} + β_t k_t ⊗ (v_t − k_tᵀ α_t M_{t−1}),      r_t = q_tᵀ M_t
 
 With β = 1 and a key of length one, k_tᵀ M_t = v_t exactly: what the key had is replaced, other keys keep theirs as far
-as they are orthogonal to it. Without the rule, ``delta=False``, M_t = α_t M_{t−1} + β_t k_t ⊗ v_t: values of a key add up.
-A slot memory's slots are the rows here, and keys and queries are weightings of them whose entries may be negative.
+as they are orthogonal to it. Without the rule, ``delta=False``, M_t = α_t M_{t−1} + β_t k_t ⊗ v_t: values of a key add
+up. A slot memory's slots are the rows here, and keys and queries are weightings of them whose entries may be negative.
 
 Deviations: the published layers have several such matrices, short convolutions before keys and values, and a norm and
 an output gate after the read; here the controller sees the sequence, and the read-out what is read. The gate is
@@ -59,8 +59,8 @@ class DeltaMemory(Memory[DeltaInterface, DeltaState]):
         reads: R, the number of queries.
         delta: write the difference from what the key has; without it, add (linear attention).
         gated: let the memory fade, by α_t (gated DeltaNet).
-        largest_strength: the bound of β. Above 1 a write may turn what it finds around; at most 2, where it still cannot
-            grow by it.
+        largest_strength: the bound of β. Above 1 a write may turn what it finds around; at most 2, where it still
+            cannot grow by it.
     """
 
     def __init__(

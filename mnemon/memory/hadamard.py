@@ -6,14 +6,15 @@ Before each write every number of the memory is multiplied by its own factor, wh
 
     M_t = C_t ∘ M_{t−1} + η_t k_t ⊗ v_t,      C_t = 1 + tanh(c_t ⊗ θ_t),      r_t = q_tᵀ M_t
 
-The factors lie between 0 and 2, so their product over a long sequence might vanish or explode. It does neither because θ_t
-comes from a table and not from the input: factors of different steps have little to do with each other, and their mean
-is 1.
+The factors lie between 0 and 2, so their product over a long sequence might vanish or explode. It does neither because
+θ_t comes from a table and not from the input: factors of different steps have little to do with each other, and their
+mean is 1.
 
-Deviations: θ_t is the next row of the table at each step, going round, where the paper draws one at random (its released
-program always takes the first): a sequence in parts then gives what it gives whole, and so does one run twice. The rows
-are centred. As log(1 + tanh x) is concave, the product over a round is then at most 1 wherever c stays the same: what
-repeats can never blow the memory up. Keys and queries are max(·, 0), divided by their sum, as in that program.
+Deviations: θ_t is the next row of the table at each step, going round, where the paper draws one at random (its
+released program always takes the first): a sequence in parts then gives what it gives whole, and so does one run
+twice. The rows are centred. As log(1 + tanh x) is concave, the product over a round is then at most 1 wherever c stays
+the same: what repeats can never blow the memory up. Keys and queries are max(·, 0), divided by their sum, as in that
+program.
 """
 
 from typing import NamedTuple

@@ -2,8 +2,8 @@
 
 Letters: ``B`` batch, ``N`` order, ``W`` signals, ``D`` delays.
 
-Each signal u is kept as its first N Legendre coefficients over a sliding window. They follow a linear law whose matrices
-are known, not learned:
+Each signal u is kept as its first N Legendre coefficients over a sliding window. They follow a linear law whose
+matrices are known, not learned:
 
     θ ṁ = A m + B u,      A_ij = (2i + 1) (−1 if i < j else (−1)^{i−j+1}),      B_i = (2i + 1)(−1)^i
     m_t = Ā m_{t−1} + B̄ u_t,      Ā = e^{A/θ},      B̄ = A⁻¹ (Ā − I) B

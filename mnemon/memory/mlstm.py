@@ -7,11 +7,11 @@ An LSTM's cell grown to a matrix, with an exponential input gate and a normalise
     C_t = f_t C_{t−1} + i_t k_t ⊗ v_t,      n_t = f_t n_{t−1} + i_t k_t,      i_t = exp(ĩ_t), f_t = σ(f̃_t)
     r_t = o_t ∘ q_tᵀ C_t / max(|q_tᵀ n_t|, 1)
 
-exp(ĩ) overflows, so what is carried is C_t e^{−m_t} and n_t e^{−m_t}, with m_t = max(log f_t + m_{t−1}, ĩ_t); what is read
-is the same, since the bound 1 becomes e^{−m_t}.
+exp(ĩ) overflows, so what is carried is C_t e^{−m_t} and n_t e^{−m_t}, with m_t = max(log f_t + m_{t−1}, ĩ_t); what is
+read is the same, since the bound 1 becomes e^{−m_t}.
 
-Deviations: one head, whose controller is the cell's; the published block has four, in a residual branch. ĩ is bounded by
-±15, softly, as in the authors' later xLSTM 7B (Beck et al., 2025), so that e^{−m} stays a number to divide by. The
+Deviations: one head, whose controller is the cell's; the published block has four, in a residual branch. ĩ is bounded
+by ±15, softly, as in the authors' later xLSTM 7B (Beck et al., 2025), so that e^{−m} stays a number to divide by. The
 forget gate is lifted by 4 (published: biases from 3 to 6), so that memory lasts before the gate has learnt anything.
 """
 

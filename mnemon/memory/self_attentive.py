@@ -14,8 +14,8 @@ With f1, f2 from the interface, and f3 a distribution over relations:
     𝓡_t = α1 𝓡_{t−1} + SAM(M + α2 v ⊗ f2)
     M_t = M + α3 G1(𝓡_t),      r_t = G3(G2(𝓡_t))          linear maps: of all relations; of each relation, then of all
 
-Deviations: the α are learned, but through tanh, so that |α1| < 1 keeps the relations bounded however long a sequence is,
-and begin at 1/2. The paper adds α1 SAM(·) to all of 𝓡_{t−1}; its released program multiplies 𝓡_{t−1}, as here, and
+Deviations: the α are learned, but through tanh, so that |α1| < 1 keeps the relations bounded however long a sequence
+is, and begin at 1/2. The paper adds α1 SAM(·) to all of 𝓡_{t−1}; its released program multiplies 𝓡_{t−1}, as here, and
 begins at 0. Both memories begin at zero rather than at learned matrices.
 """
 
@@ -127,9 +127,7 @@ class SelfAttentiveMemory(Memory[SelfAttentiveInterface, SelfAttentiveState]):
         memory = items + transferred_share * einsum("bnkv,wnk->bwv", relations, self.transfer)
         return SelfAttentiveState(memory, relations, reads)
 
-    def _with_item(
-        self, interface: SelfAttentiveInterface, memory: Float[Tensor, "B W W"]
-    ) -> Float[Tensor, "B W W"]:
+    def _with_item(self, interface: SelfAttentiveInterface, memory: Float[Tensor, "B W W"]) -> Float[Tensor, "B W W"]:
         """F ∘ M + I ∘ tanh(f1 ⊗ f2)."""
         gates = interface.gates.unsqueeze(1) + torch.tanh(memory) @ self.gate_weight.T
         enter, forget = gates.chunk(2, dim=2)

@@ -1,6 +1,7 @@
 """The tasks by name, with the settings of the thesis: the appendix's tables "Task settings" of chapter 7, and §6.5.
 
-Tasks that the thesis does not have say so: their place in it is "beyond", and their ``thesis_test`` the one that counts.
+Tasks that the thesis does not have say so: their place in it is "beyond", and their ``thesis_test`` the one that
+counts.
 
 In chapter 6 each length is trained and tested by itself; here training is at 50, and 100 tests how far that carries.
 """

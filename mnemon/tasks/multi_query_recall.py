@@ -1,8 +1,8 @@
 """Multi-query associative recall (beyond the thesis; Arora et al., 2023): many pairs, then every key is asked for.
 
-Deviations: the published task scatters queries over a longer sequence, with gaps that follow a power law; here they come
-one after the other, in random order, as soon as the pairs are shown. Keys and values are one-hot, not embedded, as in the
-other tasks over tokens.
+Deviations: the published task scatters queries over a longer sequence, with gaps that follow a power law; here they
+come one after the other, in random order, as soon as the pairs are shown. Keys and values are one-hot, not embedded,
+as in the other tasks over tokens.
 
 Letters: ``T`` steps, ``B`` batch, ``O`` tokens, ``I`` input channels.
 """
@@ -27,9 +27,9 @@ class MultiQueryRecall:
     """Show pairs of a key and a value, then each key once more, in any order, and ask for its value at once.
 
     The first ``keys`` tokens are keys, the others values. No key comes twice among the pairs; values may. One number
-    of pairs, from ``min_pairs`` to ``max_pairs``, serves a whole batch. A step shows the last ``context`` tokens side by
-    side, the newest first: with two of them a value comes beside its key, as the short convolutions of today's models
-    have it. With the pairs (a, x), (b, y), (c, x) and a context of two::
+    of pairs, from ``min_pairs`` to ``max_pairs``, serves a whole batch. A step shows the last ``context`` tokens side
+    by side, the newest first: with two of them a value comes beside its key, as the short convolutions of today's
+    models have it. With the pairs (a, x), (b, y), (c, x) and a context of two::
 
         step    0  1  2  3  4  5  6  7  8
         input   a  x  b  y  c  x  b  c  a

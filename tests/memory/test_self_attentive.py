@@ -22,10 +22,7 @@ def normalise(row: Vector, gain: Vector, bias: Vector) -> Vector:
 def attend(queries: Matrix, keys: Matrix, values: Matrix) -> list[Matrix]:
     width, depth = range(len(keys[0])), range(len(values[0]))
     return [
-        [
-            [sum(math.tanh(q[w] * k[w]) * v[d] for k, v in zip(keys, values, strict=True)) for d in depth]
-            for w in width
-        ]
+        [[sum(math.tanh(q[w] * k[w]) * v[d] for k, v in zip(keys, values, strict=True)) for d in depth] for w in width]
         for q in queries
     ]
 
@@ -41,7 +38,9 @@ def step(memory: SelfAttentiveMemory, parts: Parts, state: dict[str, Any], write
     items = [list(row) for row in before]
     if write:
         for i, j in itertools.product(word, word):
-            own = [sum(weights["gate_weight"][g][k] * math.tanh(before[i][k]) for k in word) for g in range(2 * len(word))]
+            own = [
+                sum(weights["gate_weight"][g][k] * math.tanh(before[i][k]) for k in word) for g in range(2 * len(word))
+            ]
             gate_in, gate_out = sigmoid(enter[j] + own[j]), sigmoid(forget[j] + own[len(word) + j] + FORGET_LIFT)
             items[i][j] = gate_out * before[i][j] + gate_in * math.tanh(item[i] * key[j])
     recalled = [sum(chosen[n] * key[k] * relations[n][k][v] for n in slots for k in word) for v in word]
