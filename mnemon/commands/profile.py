@@ -115,11 +115,10 @@ class _Run(NamedTuple):
         except (KeyError, TypeError) as error:
             raise UserError(f"{directory.run} does not name a task and a model of mnemon train") from error
         entry = find_task(task)
-        path = checkpoint.latest(directory.checkpoints)
-        if path is None:
+        saved, _ = checkpoint.newest_good(directory.checkpoints)
+        if saved is None:
             raise UserError(f"{folder} has no checkpoint yet: train for longer")
         model = build_model(config, entry.train.input_size, entry.train.output_size)
-        saved = checkpoint.load(path)
         checkpoint.restore_model(saved, model)
         return cls(task, entry, config, model.eval(), saved.step)
 
