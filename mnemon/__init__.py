@@ -14,7 +14,17 @@ from mnemon.controllers import (
 )
 from mnemon.errors import UserError
 from mnemon.interface import LinearInterface
-from mnemon.memory import DNCMemory, LRUAMemory, NoMemory, NTMMemory
+from mnemon.memory import (
+    DeltaMemory,
+    DNCMemory,
+    HadamardMemory,
+    LegendreMemory,
+    LRUAMemory,
+    MLSTMMemory,
+    NoMemory,
+    NTMMemory,
+    SelfAttentiveMemory,
+)
 from mnemon.programs import LookUp, ProgramKeys, StoredProgramInterface, StoredProgramLinear
 from mnemon.rnn import MANN
 from mnemon.trace import record_trace
@@ -27,20 +37,25 @@ __all__ = [
     "CachedUniformWriting",
     "CellState",
     "DNCMemory",
+    "DeltaMemory",
     "ElmanController",
     "FeedForwardController",
     "GRUController",
+    "HadamardMemory",
     "LRUAMemory",
     "LSTMController",
     "LayerNormLSTMController",
+    "LegendreMemory",
     "LinearInterface",
     "LookUp",
+    "MLSTMMemory",
     "MemoryCell",
     "NTMMemory",
     "NoMemory",
     "ProgramKeys",
     "RandomWriting",
     "RegularWriting",
+    "SelfAttentiveMemory",
     "StoredProgramInterface",
     "StoredProgramLinear",
     "UniformWriting",

@@ -49,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": {"errors", "laws", "training"},  # of laws, what they came to
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
     "runner": {"ehr", "errors", "laws", "memory", "models", "report", "tasks", "trace", "training", "views"},
-    "experiments": {"ehr", "errors", "laws", "models", "runner", "tasks", "training"},
+    "experiments": {"ehr", "errors", "laws", "models", "rnn", "runner", "state", "tasks", "training"},
     "commands": {
         "cell",
         "controllers",

@@ -12,6 +12,7 @@ from mnemon.experiments.holographic_noise import HOLOGRAPHIC_NOISE
 from mnemon.experiments.hopfield_capacity import HOPFIELD_CAPACITY
 from mnemon.experiments.inside_memories import READ_MODES, WRITE_GATES
 from mnemon.experiments.memorisation import MEMORISATION
+from mnemon.experiments.multi_query_recall import ASSOCIATIVE_RECALL_MQAR
 from mnemon.experiments.ntm_tasks import NTM_SEQUENCING, NTM_SINGLE
 from mnemon.experiments.odd_even import ODD_EVEN
 from mnemon.experiments.omniglot import OMNIGLOT
@@ -58,6 +59,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         FISHER_CURVES,
         SEMANTIC_STAGES,
         GRADIENT_FLOW,
+        ASSOCIATIVE_RECALL_MQAR,
     )
 }
 

@@ -5,11 +5,12 @@ from torch import nn
 
 from mnemon.errors import UserError, look_up
 from mnemon.models.config import CONTROLLERS, PROGRAM_CHOICES, WRITINGS, ModelConfig, ModelEntry, make_writing
+from mnemon.models.modern import MODERN
 from mnemon.models.multi_view import OF_VIEWS
 from mnemon.models.recurrent import RECURRENT
 from mnemon.views import ViewSizes
 
-MODELS: dict[str, ModelEntry] = {**RECURRENT, **OF_VIEWS}
+MODELS: dict[str, ModelEntry] = {**RECURRENT, **MODERN, **OF_VIEWS}
 
 
 def check(config: ModelConfig) -> None:

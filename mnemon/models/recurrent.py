@@ -12,11 +12,12 @@ from mnemon.models.config import CONTROLLERS, ModelConfig, ModelEntry, make_prog
 from mnemon.rnn import MANN
 
 
-def _recurrent(config: ModelConfig, memory: Memory[Any, Any], input_size: int, output_size: int) -> MANN:
+def recurrent(config: ModelConfig, memory: Memory[Any, Any], input_size: int, output_size: int) -> MANN:
+    """One cell over a sequence, with the controller, the interface and the writing that the settings say."""
     controller_type = CONTROLLERS[config.controller]
     learned = isinstance(memory, NTMMemory) and controller_type.recurrent  # as the NTM family was published
     controller = controller_type(input_size, config.hidden, learned_state=learned)
-    has_programs = RECURRENT[config.name].has_programs
+    has_programs = config.name in RECURRENT and RECURRENT[config.name].has_programs
     interface = make_programs(config) if has_programs else LinearInterface(bias=config.biases)
     return MANN(
         MemoryCell(
@@ -33,25 +34,25 @@ def _recurrent(config: ModelConfig, memory: Memory[Any, Any], input_size: int, o
 def _ntm(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
     # the author's order, read before write: trained on short sequences, it holds up on longer ones more often
     memory = NTMMemory(config.slots, config.word, config.heads, config.heads, read_first=True)
-    return _recurrent(config, memory, input_size, output_size)
+    return recurrent(config, memory, input_size, output_size)
 
 
 def _dnc(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
-    return _recurrent(config, DNCMemory(config.slots, config.word, config.heads), input_size, output_size)
+    return recurrent(config, DNCMemory(config.slots, config.word, config.heads), input_size, output_size)
 
 
 def _dnc_without_links(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
     memory = DNCMemory(config.slots, config.word, config.heads, links=False)
-    return _recurrent(config, memory, input_size, output_size)
+    return recurrent(config, memory, input_size, output_size)
 
 
 def _dnc_repaired(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
     memory = DNCMemory(config.slots, config.word, config.heads, masked_lookup=True, erase_freed=True, sharp_links=True)
-    return _recurrent(config, memory, input_size, output_size)
+    return recurrent(config, memory, input_size, output_size)
 
 
 def _lrua(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
-    return _recurrent(config, LRUAMemory(config.slots, config.word, config.heads), input_size, output_size)
+    return recurrent(config, LRUAMemory(config.slots, config.word, config.heads), input_size, output_size)
 
 
 def _lstm(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
@@ -59,7 +60,7 @@ def _lstm(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
 
 
 def _without_memory(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
-    return _recurrent(config, NoMemory(), input_size, output_size)
+    return recurrent(config, NoMemory(), input_size, output_size)
 
 
 RECURRENT: dict[str, ModelEntry] = {

@@ -8,6 +8,7 @@ from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
 from mnemon.tasks.documents import Documents, documents
 from mnemon.tasks.labelled import Splits
+from mnemon.tasks.multi_query_recall import MultiQueryRecall
 from mnemon.tasks.ngrams import DynamicNGrams, bayes_predictions
 from mnemon.tasks.odd_even import OddEven
 from mnemon.tasks.omniglot import FewShot, omniglot
@@ -37,6 +38,7 @@ __all__ = [
     "FewShot",
     "FiniteTask",
     "Max",
+    "MultiQueryRecall",
     "OddEven",
     "Pixels",
     "PrioritySort",
