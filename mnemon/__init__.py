@@ -4,6 +4,7 @@ A memory cell is four parts, ``controller × interface × memory × writing``; e
 choice of these four, and any combination works.
 """
 
+from mnemon.associative_lstm import AssociativeLSTMController
 from mnemon.cell import CellState, MemoryCell
 from mnemon.controllers import (
     ElmanController,
@@ -11,11 +12,14 @@ from mnemon.controllers import (
     GRUController,
     LayerNormLSTMController,
     LSTMController,
+    OriginalLSTMController,
 )
 from mnemon.errors import UserError
+from mnemon.fast_weights import FastWeightController
 from mnemon.interface import LinearInterface
 from mnemon.memory import (
     DeltaMemory,
+    DequeMemory,
     DNCMemory,
     HadamardMemory,
     LegendreMemory,
@@ -23,7 +27,9 @@ from mnemon.memory import (
     MLSTMMemory,
     NoMemory,
     NTMMemory,
+    QueueMemory,
     SelfAttentiveMemory,
+    StackMemory,
 )
 from mnemon.programs import LookUp, ProgramKeys, StoredProgramInterface, StoredProgramLinear
 from mnemon.rnn import MANN
@@ -34,11 +40,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "MANN",
+    "AssociativeLSTMController",
     "CachedUniformWriting",
     "CellState",
     "DNCMemory",
     "DeltaMemory",
+    "DequeMemory",
     "ElmanController",
+    "FastWeightController",
     "FeedForwardController",
     "GRUController",
     "HadamardMemory",
@@ -52,10 +61,13 @@ __all__ = [
     "MemoryCell",
     "NTMMemory",
     "NoMemory",
+    "OriginalLSTMController",
     "ProgramKeys",
+    "QueueMemory",
     "RandomWriting",
     "RegularWriting",
     "SelfAttentiveMemory",
+    "StackMemory",
     "StoredProgramInterface",
     "StoredProgramLinear",
     "UniformWriting",

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from torch import nn
 
+from mnemon.associative_lstm import AssociativeLSTMController
 from mnemon.controllers import (
     Controller,
     ElmanController,
@@ -13,8 +14,10 @@ from mnemon.controllers import (
     GRUController,
     LayerNormLSTMController,
     LSTMController,
+    OriginalLSTMController,
 )
 from mnemon.errors import UserError
+from mnemon.fast_weights import FastWeightController
 from mnemon.interface import Interface
 from mnemon.memory.base import check_sizes
 from mnemon.programs import LookUp, StoredProgramInterface
@@ -23,8 +26,11 @@ from mnemon.writing import CachedUniformWriting, RandomWriting, RegularWriting, 
 CONTROLLERS: dict[str, type[Controller[Any]]] = {
     "lstm": LSTMController,
     "layer-norm-lstm": LayerNormLSTMController,
+    "original-lstm": OriginalLSTMController,
+    "associative-lstm": AssociativeLSTMController,
     "gru": GRUController,
     "elman": ElmanController,
+    "fast-weights": FastWeightController,
     "feed-forward": FeedForwardController,
 }
 
