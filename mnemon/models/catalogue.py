@@ -5,9 +5,10 @@ from torch import nn
 
 from mnemon.errors import UserError, look_up
 from mnemon.models.config import CONTROLLERS, PROGRAM_CHOICES, WRITINGS, ModelConfig, ModelEntry, make_writing
+from mnemon.models.embeddings import begin_with
 from mnemon.models.multi_view import OF_VIEWS
 from mnemon.models.recurrent import RECURRENT
-from mnemon.views import ViewSizes
+from mnemon.views import TokenVectors, ViewSizes
 
 MODELS: dict[str, ModelEntry] = {**RECURRENT, **OF_VIEWS}
 
@@ -33,11 +34,16 @@ def check(config: ModelConfig) -> None:
         make_writing(config)  # refuses settings that do not go together
 
 
-def build_model(config: ModelConfig, input_size: int | ViewSizes, output_size: int) -> nn.Module:
-    """The model, initialised from torch's global random numbers."""
+def build_model(
+    config: ModelConfig, input_size: int | ViewSizes, output_size: int, *, vectors: TokenVectors | None = None
+) -> nn.Module:
+    """The model, initialised from torch's global random numbers and, for its embeddings, from ``vectors``."""
     entry = MODELS[config.name]
     if entry.reads_views != isinstance(input_size, ViewSizes):
         fitting = ", ".join(name for name, other in MODELS.items() if other.reads_views != entry.reads_views)
         wanted = "views of tokens" if entry.reads_views else "one sequence of numbers"
         raise UserError(f"model {config.name!r} reads {wanted}, which this task has not: write one of {fitting}")
-    return entry.build(config, input_size, output_size)
+    model = entry.build(config, input_size, output_size)
+    if vectors is not None:
+        begin_with(model, vectors)
+    return model

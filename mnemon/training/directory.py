@@ -4,6 +4,7 @@ run.json                      format, and the config that the run was started wi
 records.jsonl                 what was measured (:mod:`mnemon.training.record`)
 checkpoints/step-*.safetensors
 summary.json                  written when the run is complete
+task.json                     what of its data the task needs, so that the model can be used without them
 traces.json                   what the model did with held-out sequences, where asked for
 tensorboard/                  where asked for
 """
@@ -31,6 +32,7 @@ class RunDirectory:
         self.records = path / "records.jsonl"
         self.checkpoints = path / "checkpoints"
         self.summary = path / "summary.json"
+        self.task = path / "task.json"
         self.traces = path / "traces.json"
         self.tensorboard = path / "tensorboard"
 
