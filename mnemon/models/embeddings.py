@@ -1,4 +1,4 @@
-"""Embeddings that begin with vectors known from elsewhere, such as GloVe's or word2vec's (thesis, appendix of chapter 5).
+"""Embeddings that begin with vectors from elsewhere, such as GloVe's or word2vec's (thesis, appendix of chapter 5).
 
 Every embedding of a model begins with them, that of the encoder as well as that of the decoder; tokens without a vector
 begin as they would without any. All go on learning.

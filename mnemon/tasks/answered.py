@@ -60,8 +60,8 @@ def measure(pooled: Sequence[Answered], contexts: int, vectors: TokenVectors | N
     samples = [answers[number::contexts] for number in range(min(contexts, len(answers)))]
     return found | {
         "variety": _mean([len(set(same)) / len(same) for same in samples]),
-        "length": _mean([len(answer) for answer in answers]),
-        "empty": _mean([not answer for answer in answers]),
+        "length": _mean([float(len(answer)) for answer in answers]),
+        "empty": _mean([float(not answer) for answer in answers]),
     }
 
 

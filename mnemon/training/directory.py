@@ -43,11 +43,15 @@ class RunDirectory:
         if self.path.exists() and any(not entry.name.endswith(PARTIAL) for entry in self.path.iterdir()):
             raise UserError(f"{self.path} is not empty: resume the run in it, or choose another folder")
 
-    def check_resumable(self, config: Mapping[str, Any]) -> None:
-        """Refuse a folder in which no run with the same config was started."""
+    def check_resumable(self, config: Mapping[str, Any], kept: Mapping[str, Any] | None = None) -> None:
+        """Refuse a folder in which no run with the same config was started, or one on data with other words."""
         if not self.run.exists():
             raise UserError(f"there is no run to resume in {self.path}: start one there without resuming")
         refuse_differences(self.run, self.config(), config)
+        if kept is not None and self.task.exists() and read_json(self.task) != kept:
+            raise UserError(
+                f"{self.task} is of other data: give those that the run was started with, or another folder"
+            )
 
     def claim(self, config: Mapping[str, Any]) -> None:
         """Make the folder this run's own; call it when nothing can be refused any more.

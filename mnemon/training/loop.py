@@ -127,7 +127,7 @@ class _Training:
         """Take the folder, or refuse it and leave everything as it was."""
         with self.accelerator.main_process_first():
             if self.is_main and resume:
-                self.directory.check_resumable(self.described)
+                self.directory.check_resumable(self.described, self.kept)
             elif self.is_main:
                 self.directory.check_free()
             if resume:
