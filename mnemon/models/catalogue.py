@@ -6,11 +6,13 @@ from torch import nn
 from mnemon.errors import UserError, look_up
 from mnemon.models.config import CONTROLLERS, PROGRAM_CHOICES, WRITINGS, ModelConfig, ModelEntry, make_writing
 from mnemon.models.embeddings import begin_with
+from mnemon.models.latent import WEIGHTINGS
 from mnemon.models.multi_view import OF_VIEWS
 from mnemon.models.recurrent import RECURRENT
+from mnemon.models.variational import VARIATIONAL
 from mnemon.views import TokenVectors, ViewSizes
 
-MODELS: dict[str, ModelEntry] = {**RECURRENT, **OF_VIEWS}
+MODELS: dict[str, ModelEntry] = {**RECURRENT, **OF_VIEWS, **VARIATIONAL}
 
 
 def check(config: ModelConfig) -> None:
@@ -28,10 +30,23 @@ def check(config: ModelConfig) -> None:
         raise UserError(f"model {config.name!r} embeds no tokens: leave out embedding, or write name='dcw-mann'")
     if config.writing != "regular" and entry.reads_views:
         raise UserError(f"model {config.name!r} says itself when it writes: leave out writing={config.writing!r}")
+    if config.layers is not None and not entry.has_layers:
+        raise UserError(f"model {config.name!r} has one layer: leave out layers, or write name='no-memory'")
+    _check_variational(config, entry)
     if config.program_choice is not None:
         look_up(PROGRAM_CHOICES, config.program_choice, "program choice")
     with torch.random.fork_rng(devices=[]):  # random writing draws
         make_writing(config)  # refuses settings that do not go together
+
+
+def _check_variational(config: ModelConfig, entry: ModelEntry) -> None:
+    if config.free_bits is not None and not entry.is_variational:
+        raise UserError(f"model {config.name!r} has no latent variable: leave out free_bits, or write name='vmed'")
+    for field in ("mode_weighting", "decoder_writes"):
+        if getattr(config, field) is not None and not (entry.is_variational and entry.has_memory):
+            raise UserError(f"model {config.name!r} has no modes in a memory: leave out {field}, or write name='vmed'")
+    if config.mode_weighting is not None:
+        look_up(WEIGHTINGS, config.mode_weighting, "mode weighting")
 
 
 def build_model(

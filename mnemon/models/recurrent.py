@@ -8,14 +8,13 @@ from mnemon.cell import MemoryCell
 from mnemon.interface import LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, Memory, NoMemory, NTMMemory
 from mnemon.models.baseline import LSTMBaseline
-from mnemon.models.config import CONTROLLERS, ModelConfig, ModelEntry, make_programs, make_writing
+from mnemon.models.config import CONTROLLERS, ModelConfig, ModelEntry, make_controller, make_programs, make_writing
 from mnemon.rnn import MANN
 
 
 def _recurrent(config: ModelConfig, memory: Memory[Any, Any], input_size: int, output_size: int) -> MANN:
-    controller_type = CONTROLLERS[config.controller]
-    learned = isinstance(memory, NTMMemory) and controller_type.recurrent  # as the NTM family was published
-    controller = controller_type(input_size, config.hidden, learned_state=learned)
+    learned = isinstance(memory, NTMMemory) and CONTROLLERS[config.controller].recurrent  # as the family was published
+    controller = make_controller(config, input_size, config.hidden, learned_state=learned)
     has_programs = RECURRENT[config.name].has_programs
     interface = make_programs(config) if has_programs else LinearInterface(bias=config.biases)
     return MANN(
@@ -87,7 +86,14 @@ RECURRENT: dict[str, ModelEntry] = {
     "nutm-lrua": ModelEntry(
         "Least recently used access with stored programs", "§7.4.4", "mnemon/programs.py", _lrua, True, True
     ),
-    "lstm": ModelEntry("LSTM baseline without a memory", "§3.1.1", "mnemon/models/baseline.py", _lstm, False),
+    "lstm": ModelEntry(
+        "LSTM baseline without a memory",
+        "§3.1.1",
+        "mnemon/models/baseline.py",
+        _lstm,
+        has_memory=False,
+        has_layers=False,
+    ),
     "no-memory": ModelEntry(
         "A controller of any kind without a memory", "§3.1", "mnemon/memory/none.py", _without_memory, False
     ),
