@@ -52,6 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "commands": {
         "cell",
         "controllers",
+        "data",
         "ehr",
         "errors",
         "experiments",
@@ -67,6 +68,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "theory",
         "trace",
         "training",
+        "views",
         "writing",
     },
     "cli": {"commands", "errors", "training"},
