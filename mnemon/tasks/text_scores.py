@@ -60,14 +60,11 @@ def corpus_bleu(answers: Sequence[Text], rights: Sequence[Text]) -> tuple[float,
 
 def average_cosine(answer: Text, right: Text, vectors: Float[Tensor, "V D"], known: Bool[Tensor, "V"]) -> float:
     """A-GloVe; ``known`` are the tokens that have a vector."""
-    means = []
-    for text in (answer, right):
-        tokens = torch.tensor(text, dtype=torch.int64)
-        found = tokens[known[tokens]]
-        if not len(found):
-            return 0.0
-        means.append(vectors[found].mean(0))
-    return float(cosine_similarity(*means, dim=0))
+    found = [tokens[known[tokens]] for tokens in (torch.tensor(text, dtype=torch.int64) for text in (answer, right))]
+    if not all(len(tokens) for tokens in found):
+        return 0.0
+    said, wanted = (vectors[tokens].mean(0) for tokens in found)
+    return float(cosine_similarity(said, wanted, dim=0))
 
 
 def distinct(answers: Sequence[Text], order: int) -> float:

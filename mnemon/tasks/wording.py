@@ -43,9 +43,11 @@ class Wording:
     @classmethod
     def from_json(cls, document: Mapping[str, Any], where: str) -> "Wording":
         """From what a run has kept; ``where`` is for complaints."""
-        words, lengths = document.get("words"), [document.get(name) for name in Lengths._fields]
+        words = document.get("words")
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise UserError(f"{where} has no list of words: it is not of a run on dialogue, or damaged")
-        if not all(type(length) is int and length >= 1 for length in lengths):
+        lengths = [document.get(name) for name in Lengths._fields]
+        whole = [length for length in lengths if type(length) is int and length >= 1]
+        if len(whole) != len(lengths):
             raise UserError(f"{where} does not say how many words of a context and a response count: it is damaged")
-        return cls.of(words, Lengths(*lengths))
+        return cls.of(words, Lengths(*whole))

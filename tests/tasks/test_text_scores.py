@@ -1,5 +1,6 @@
 """Scores against slow loops of their definitions."""
 
+import importlib.util
 import math
 from collections import Counter
 
@@ -9,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemon.errors import UserError
-from mnemon.tasks import text_scores
 from mnemon.tasks.answered import Answered, measure
-from mnemon.tasks.text_scores import Text, average_cosine, corpus_bleu, distinct, sentence_bleu
+from mnemon.tasks.text_scores import Text, average_cosine, corpus_bleu, distinct, require_scores, sentence_bleu
 from mnemon.tasks.wording import UNKNOWN
 from mnemon.views import TokenVectors
 
@@ -123,6 +123,6 @@ def test_answers_of_a_test() -> None:
 
 
 def test_packages_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_scores.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(UserError, match=r"answers in words are scored with nltk: pip install 'mnemon\[text\]'"):
-        text_scores.require_scores()
+        require_scores()
