@@ -17,7 +17,20 @@ from mnemon.controllers import (
 from mnemon.errors import UserError
 from mnemon.fast_weights import FastWeightController
 from mnemon.interface import LinearInterface
-from mnemon.memory import DequeMemory, DNCMemory, LRUAMemory, NoMemory, NTMMemory, QueueMemory, StackMemory
+from mnemon.memory import (
+    DeltaMemory,
+    DequeMemory,
+    DNCMemory,
+    HadamardMemory,
+    LegendreMemory,
+    LRUAMemory,
+    MLSTMMemory,
+    NoMemory,
+    NTMMemory,
+    QueueMemory,
+    SelfAttentiveMemory,
+    StackMemory,
+)
 from mnemon.programs import LookUp, ProgramKeys, StoredProgramInterface, StoredProgramLinear
 from mnemon.rnn import MANN
 from mnemon.trace import record_trace
@@ -31,16 +44,20 @@ __all__ = [
     "CachedUniformWriting",
     "CellState",
     "DNCMemory",
+    "DeltaMemory",
     "DequeMemory",
     "ElmanController",
     "FastWeightController",
     "FeedForwardController",
     "GRUController",
+    "HadamardMemory",
     "LRUAMemory",
     "LSTMController",
     "LayerNormLSTMController",
+    "LegendreMemory",
     "LinearInterface",
     "LookUp",
+    "MLSTMMemory",
     "MemoryCell",
     "NTMMemory",
     "NoMemory",
@@ -49,6 +66,7 @@ __all__ = [
     "QueueMemory",
     "RandomWriting",
     "RegularWriting",
+    "SelfAttentiveMemory",
     "StackMemory",
     "StoredProgramInterface",
     "StoredProgramLinear",

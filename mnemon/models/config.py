@@ -19,6 +19,7 @@ from mnemon.controllers import (
 from mnemon.errors import UserError
 from mnemon.fast_weights import FastWeightController
 from mnemon.interface import Interface
+from mnemon.layers import StackedController
 from mnemon.memory.base import check_sizes
 from mnemon.programs import LookUp, StoredProgramInterface
 from mnemon.writing import CachedUniformWriting, RandomWriting, RegularWriting, UniformWriting, Writing
@@ -55,6 +56,12 @@ class ModelConfig:
     program_key: int | None = None  # size of a program's key; None: as many numbers as programs
     program_choice: str | None = None  # "softmax", a mixture; "gumbel", one of them at a time; None: a mixture
     embedding: int | None = None  # of a token, where the model reads views; None: 64
+    layers: int | None = None  # of every controller; None: 1
+    hops: int | None = None  # times that a memory network reads a story; None: 3
+    linear_start: float | None = None  # the first share of the steps, without softmax in the hops; None: 0
+    mode_weighting: str | None = None  # of a mixture: "max", "sparse" or "stick-breaking"; None: max
+    free_bits: float | None = None  # nats of divergence that a latent variable costs nothing; None: 0
+    decoder_writes: bool | None = None  # whether a variational decoder writes its memory; None: it does
 
     def __post_init__(self) -> None:
         from mnemon.models.catalogue import check  # which knows the models, and through them this class
@@ -67,6 +74,8 @@ class ModelConfig:
             programs=1 if self.programs is None else self.programs,
             program_key=1 if self.program_key is None else self.program_key,
             embedding=1 if self.embedding is None else self.embedding,
+            layers=1 if self.layers is None else self.layers,
+            hops=1 if self.hops is None else self.hops,
         )
         check(self)
 
@@ -81,6 +90,21 @@ class ModelEntry(NamedTuple):
     has_memory: bool = True
     has_programs: bool = False  # of the interface
     reads_views: bool = False
+    has_layers: bool = True  # of its controllers
+    has_hops: bool = False
+    starts_linear: bool = False  # can leave out the softmax at first
+    is_variational: bool = False
+
+
+def make_controller(
+    config: ModelConfig, input_size: int, hidden_size: int, *, learned_state: bool = False
+) -> Controller[Any]:
+    """A controller of one layer or several."""
+    kind, layers = CONTROLLERS[config.controller], config.layers or 1
+    each = [
+        kind(hidden_size if layer else input_size, hidden_size, learned_state=learned_state) for layer in range(layers)
+    ]
+    return each[0] if layers == 1 else StackedController(each)
 
 
 def _uniform(config: ModelConfig) -> Writing[Any]:

@@ -2,6 +2,7 @@
 
 from mnemon.tasks.associative_recall import AssociativeRecall
 from mnemon.tasks.babi import Babi, babi
+from mnemon.tasks.babi_questions import BabiQuestions, babi_questions
 from mnemon.tasks.base import Batch, ChangingTask, CountingTask, FiniteTask, Task
 from mnemon.tasks.brackets import Brackets
 from mnemon.tasks.catalogue import DATA_TASKS, TASKS, DataTaskEntry, TaskEntry, find_task
@@ -9,6 +10,7 @@ from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
 from mnemon.tasks.documents import Documents, documents
 from mnemon.tasks.labelled import Splits
+from mnemon.tasks.multi_query_recall import MultiQueryRecall
 from mnemon.tasks.ngrams import DynamicNGrams, bayes_predictions
 from mnemon.tasks.odd_even import OddEven
 from mnemon.tasks.omniglot import FewShot, omniglot
@@ -26,6 +28,7 @@ __all__ = [
     "Add",
     "AssociativeRecall",
     "Babi",
+    "BabiQuestions",
     "Batch",
     "Brackets",
     "ChangingTask",
@@ -39,6 +42,7 @@ __all__ = [
     "FewShot",
     "FiniteTask",
     "Max",
+    "MultiQueryRecall",
     "OddEven",
     "Pixels",
     "PrioritySort",
@@ -54,6 +58,7 @@ __all__ = [
     "TokenTask",
     "Widened",
     "babi",
+    "babi_questions",
     "bayes_predictions",
     "documents",
     "find_task",

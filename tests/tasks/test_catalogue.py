@@ -16,6 +16,7 @@ from mnemon.tasks import (
     Double,
     DynamicNGrams,
     Max,
+    MultiQueryRecall,
     OddEven,
     Pixels,
     PrioritySort,
@@ -127,6 +128,11 @@ THESIS: dict[str, tuple[Task, str, Task]] = {
     ),
     "sinusoid": (Sinusoid(length=100, noise=0.0), "length 100", Sinusoid(length=100, noise=0.0)),
     "noisy-sinusoid": (Sinusoid(length=100, noise=2.0), "length 100", Sinusoid(length=100, noise=2.0)),
+    "multi-query-recall": (
+        MultiQueryRecall(keys=32, values=16, min_pairs=1, max_pairs=8, context=2),
+        "8 pairs",
+        MultiQueryRecall(keys=32, values=16, min_pairs=8, max_pairs=8, context=2),
+    ),
 }
 
 
@@ -159,7 +165,7 @@ def test_an_entry_points_to_its_file(name: str) -> None:
     assert entry is TASKS[name]
     root = Path(mnemon.__file__).parent.parent
     assert f"class {type(entry.train).__name__}" in (root / entry.file).read_text(encoding="utf-8")
-    assert entry.thesis.startswith(("§7.4.", "§6.5.", "§4.5.", "§3.3."))
+    assert entry.thesis.startswith(("§7.4.", "§6.5.", "§4.5.", "§3.3.", "beyond"))
     assert entry.summary.endswith(".")
 
 
@@ -198,6 +204,7 @@ def test_a_near_miss_is_put_right() -> None:
         "copy, repeat-copy, associative-recall, ngrams, priority-sort, long-copy, "
         "copy-and-repeat-copy, copy-and-associative-recall, copy-and-priority-sort, four-in-sequence, continual, "
         "odd-even, sum-of-two, token-copy, double, reverse, add, max, brackets, sinusoid, noisy-sinusoid, "
+        "multi-query-recall, "
         "mnist, permuted-mnist, omniglot-5, omniglot-10, omniglot-5-persistent, omniglot-10-persistent, babi, "
         "imdb, ag-news, dbpedia, yelp-polarity, yelp-full, yahoo-answers"
     )
