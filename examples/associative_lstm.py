@@ -1,7 +1,7 @@
 """What copies are for: an associative LSTM keeps pairs in traces of a fixed size, and noise falls with their number.
 
-First its memory by itself: Q values are stored under random keys of modulus one and asked for with the inverse keys; the
-mean squared error is about Q/S. Then the cell, used as any other controller.
+First its memory by itself: Q values are stored under random keys of modulus one and asked for with the inverse keys;
+the mean squared error is about Q/S. Then the cell, used as any other controller.
 
 Run with: python examples/associative_lstm.py
 """

@@ -5,6 +5,10 @@ settings are ours. The memories have a feed-forward controller, which remembers 
 memory does. All models have about as many parameters; the larger LSTM shows that more of them do not help.
 """
 
+import dataclasses
+from collections.abc import Callable
+from typing import NamedTuple
+
 from mnemon.models.config import ModelConfig
 from mnemon.runner.job import Experiment, Job, Reading
 from mnemon.tasks.base import Task
@@ -37,9 +41,9 @@ def memory(name: str, hidden: int) -> ModelConfig:
 MODELS: dict[str, ModelConfig] = {
     "Stack": memory("stack", 32),
     "Queue": memory("queue", 32),
-    "Deque": memory("deque", 21),
-    "NTM": memory("ntm", 22),
-    "DNC": memory("dnc", 20),
+    "Deque": memory("deque", 19),
+    "NTM": memory("ntm", 16),
+    "DNC": memory("dnc", 16),
     "LSTM": ModelConfig(name="lstm", hidden=14),
     "LSTM, 64 units": ModelConfig(name="lstm", hidden=64),
 }
@@ -55,10 +59,23 @@ def brackets(length: int, shortest: int) -> Task:
     return Brackets(min_pairs=shortest, max_pairs=length)
 
 
+class Setting(NamedTuple):
+    """What is learned, and for how long."""
+
+    task: Callable[[int, int], Task]  # of the longest and the shortest length
+    training: TrainConfig
+
+
+SETTINGS: dict[str, Setting] = {
+    "reversal": Setting(reversal, TRAINING),
+    "brackets": Setting(brackets, dataclasses.replace(TRAINING, steps=500)),
+}
+
+
 def jobs() -> list[Job]:
     """Each run is read at the longest length that it was trained on, and at twice that."""
     found = []
-    for setting, task in {"reversal": reversal, "brackets": brackets}.items():
+    for setting, (task, training) in SETTINGS.items():
         tests = {f"length {length}": task(length, length) for length in (LENGTH, 2 * LENGTH)}
         found += [
             Job(
@@ -68,7 +85,7 @@ def jobs() -> list[Job]:
                 tests=tests,
                 test=f"length {2 * LENGTH}",
                 config=config,
-                training=TRAINING,
+                training=training,
                 trace=name in ("Stack", "Queue", "Deque"),
                 readings=[Reading(setting=f"{setting}, {test}", test=test) for test in tests],
             )

@@ -27,7 +27,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, einsum
 from torch.nn import functional as F
 
-from mnemon.initialisation import DNCRecipe
+from mnemon.initialisation import StackRecipe
 from mnemon.memory.base import Memory, check_sizes
 
 
@@ -118,7 +118,7 @@ class LineMemory(Memory[StackInterface, StackState]):
         super().__init__()
         check_sizes(slots=slots, word=word)
         self.slots, self.word, self.reads = slots, word, len(self.popped)
-        self.recipe = DNCRecipe()
+        self.recipe = StackRecipe()
 
     @property
     def head_sizes(self) -> tuple[int, ...]:
