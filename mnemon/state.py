@@ -47,6 +47,13 @@ def detach(state: S) -> S:
     return map_state(Tensor.detach, state)
 
 
+def size_in_bytes(state: Any) -> int:
+    """What a state takes: a tensor, or tuples of them; of a batch of one, what a sequence's past is kept in."""
+    if isinstance(state, Tensor):
+        return state.numel() * state.element_size()
+    return sum(size_in_bytes(part) for part in state)
+
+
 def where(rows: Bool[Tensor, "B"], new: S, old: S) -> S:
     """``new`` for the rows that are true, ``old`` for the others: how padded rows stand still."""
 

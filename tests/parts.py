@@ -8,7 +8,7 @@ import torch
 from mnemon import MANN, DNCMemory, LRUAMemory, MemoryCell, NTMMemory
 from mnemon.controllers import Controller
 from mnemon.memory import Memory
-from mnemon.models.catalogue import CONTROLLERS
+from mnemon.models.config import CONTROLLERS
 from mnemon.rnn import Engine
 
 MEMORIES: dict[str, Callable[[], Memory[Any, Any]]] = {

@@ -21,15 +21,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     "interface": {"errors", "initialisation"},
     "programs": {"errors", "initialisation", "interface", "memory"},
     "controllers": {"errors", "initialisation", "memory", "programs"},
+    "associative_lstm": {"controllers", "errors", "memory", "programs"},
+    "fast_weights": {"controllers", "errors", "memory", "programs"},
     "writing": {"errors", "memory"},
     "trace": {"errors", "state"},
     "cell": {"controllers", "errors", "interface", "memory", "state", "trace", "writing"},
     "native": {"cell", "controllers", "errors", "interface", "memory", "programs", "writing"},
     "rnn": {"cell", "errors", "memory", "native", "state", "trace"},
     "models": {
+        "associative_lstm",
         "cell",
         "controllers",
         "errors",
+        "fast_weights",
         "interface",
         "memory",
         "native",
@@ -49,7 +53,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": {"errors", "laws", "training"},  # of laws, what they came to
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
     "runner": {"ehr", "errors", "laws", "memory", "models", "report", "tasks", "trace", "training", "views"},
-    "experiments": {"ehr", "errors", "laws", "models", "runner", "tasks", "training"},
+    "experiments": {"ehr", "errors", "laws", "models", "rnn", "runner", "state", "tasks", "training"},
     "commands": {
         "cell",
         "controllers",

@@ -25,7 +25,7 @@ from mnemon import (
     UserError,
     record_trace,
 )
-from mnemon.models.catalogue import CONTROLLERS
+from mnemon.models.config import CONTROLLERS
 from mnemon.programs import draw_one, key_obliqueness, key_similarity, mix_outputs
 from tests.parts import MEMORIES, random_input
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mnemon import MANN, DNCMemory, LSTMController, MemoryCell, NTMMemory, UniformWriting, UserError
-from mnemon.models.catalogue import CONTROLLERS
+from mnemon.models.config import CONTROLLERS
 from mnemon.rnn import AT_ONCE, Engine
 from mnemon.state import detach, join, map_state, select
 from tests.parts import MEMORIES, make_rnn, random_input

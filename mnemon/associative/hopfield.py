@@ -1,4 +1,4 @@
-"""The Hopfield network (thesis §2.2.1): patterns are the places where its energy is lowest.
+"""The Hopfield network (thesis §2.3.1): patterns are the places where its energy is lowest.
 
 Letters: ``Q patterns, N units, P probes``; before them any batch of networks. Units are ±1.
 
@@ -17,10 +17,11 @@ zero keeps its sign, where sign(0) would be no state.
 """
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, einsum
 
 from mnemon.errors import UserError
@@ -96,7 +97,7 @@ def settle(
     return Settled(states, sweeps, bool((update_all(weights, states) == states).all()))
 
 
-def is_spurious(states: Float[Tensor, "*batch P N"], patterns: Float[Tensor, "*batch Q N"]) -> "Tensor":
+def is_spurious(states: Float[Tensor, "*batch P N"], patterns: Float[Tensor, "*batch Q N"]) -> Bool[Tensor, "*batch P"]:
     """Which states are no stored pattern, and none with all its signs turned; of stable ones these are the spurious."""
     overlaps = einsum("...pi,...qi->...pq", states, patterns).abs()
     return (overlaps < states.shape[-1]).all(dim=-1)
@@ -133,6 +134,35 @@ def settled_error(load: float) -> float:
             return 0.5 * math.erfc(low)
         high = low
     return math.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class HopfieldMemory:
+    """⊗, ⊕ and • with patterns that are their own keys."""
+
+    sweeps: int = 100  # through all units, at most, until they are settled
+
+    def encode(self, key: Float[Tensor, "*batch N"], value: Float[Tensor, "*batch N"]) -> Float[Tensor, "*batch N N"]:
+        """⊗: the outer product without its diagonal."""
+        return self.store(key.unsqueeze(-2), value.unsqueeze(-2))
+
+    def compose(self, first: Float[Tensor, "*batch N N"], second: Float[Tensor, "*batch N N"]) -> Tensor:
+        """⊕: the sum."""
+        return first + second
+
+    def store(
+        self, keys: Float[Tensor, "*batch Q N"], values: Float[Tensor, "*batch Q N"]
+    ) -> Float[Tensor, "*batch N N"]:
+        """All patterns at once."""
+        if not torch.equal(keys, values):
+            raise UserError("a Hopfield network stores patterns, not pairs: give the same tensor for keys and values")
+        return hebbian_weights(keys)
+
+    def decode(
+        self, keys: Float[Tensor, "*batch P N"], trace: Float[Tensor, "*batch N N"]
+    ) -> Float[Tensor, "*batch P N"]:
+        """•: where the network settles."""
+        return settle(trace, keys, sweeps=self.sweeps).states
 
 
 def _new_signs(field: Tensor, before: Tensor) -> Tensor:

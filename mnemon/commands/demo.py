@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from mnemon.models.baseline import matching_hidden_size
-from mnemon.models.catalogue import ModelConfig, build_model
+from mnemon.models.catalogue import build_model
+from mnemon.models.config import ModelConfig
 from mnemon.rnn import MANN
 from mnemon.tasks.copy import Copy
 from mnemon.trace import record_trace

@@ -21,7 +21,8 @@ from torch import Tensor, nn
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
 from mnemon.models.baseline import LSTMBaseline
-from mnemon.models.catalogue import ModelConfig, build_model
+from mnemon.models.catalogue import build_model
+from mnemon.models.config import ModelConfig
 from mnemon.rnn import MANN
 from mnemon.tasks.base import Batch, Task
 from mnemon.tasks.catalogue import TaskEntry, find_task
@@ -114,11 +115,10 @@ class _Run(NamedTuple):
         except (KeyError, TypeError) as error:
             raise UserError(f"{directory.run} does not name a task and a model of mnemon train") from error
         entry = find_task(task)
-        path = checkpoint.latest(directory.checkpoints)
-        if path is None:
+        saved, _ = checkpoint.newest_good(directory.checkpoints)
+        if saved is None:
             raise UserError(f"{folder} has no checkpoint yet: train for longer")
         model = build_model(config, entry.train.input_size, entry.train.output_size)
-        saved = checkpoint.load(path)
         checkpoint.restore_model(saved, model)
         return cls(task, entry, config, model.eval(), saved.step)
 

@@ -13,7 +13,8 @@ from mnemon.commands.folders import data_folder
 from mnemon.errors import UserError, look_up
 from mnemon.experiments.ntm_tasks import sizes_of, training_of
 from mnemon.memory.base import check_sizes
-from mnemon.models.catalogue import MODELS, ModelConfig, build_model
+from mnemon.models.catalogue import MODELS, build_model
+from mnemon.models.config import ModelConfig
 from mnemon.models.encoder_decoder import Concatenated, EncoderDecoder
 from mnemon.rnn import MANN, Engine
 from mnemon.tasks.catalogue import find_task

@@ -12,7 +12,8 @@ from torch import nn
 from mnemon.ehr.prediction import Prediction, prediction, predictions
 from mnemon.ehr.prepared import SPLITS, Prepared, load_prepared
 from mnemon.errors import UserError, look_up
-from mnemon.models.catalogue import MODELS, ModelConfig, build_model
+from mnemon.models.catalogue import MODELS, build_model
+from mnemon.models.config import ModelConfig
 from mnemon.training import checkpoint
 from mnemon.training.config import TrainConfig
 from mnemon.training.directory import RunDirectory
@@ -114,10 +115,9 @@ def load_run(run: Path, folder: Path | None = None) -> TrainedRun:
     inputs = tuple(described["inputs"])
     task = prediction(prepared, "test", inputs)
     model = build_model(ModelConfig(**described["model"]), task.input_size, task.output_size)
-    path = checkpoint.latest(directory.checkpoints)
-    if path is None:
+    loaded, _ = checkpoint.newest_good(directory.checkpoints)
+    if loaded is None:
         raise UserError(f"the run in {run} has no checkpoint yet: let it train for longer")
-    loaded = checkpoint.load(path)
     checkpoint.restore_model(loaded, model)
     model.eval()
     return TrainedRun(model=model, prepared=prepared, inputs=inputs, step=loaded.step)

@@ -5,7 +5,7 @@ appendix's. An epoch is counted in the stories that are left for training, about
 """
 
 from mnemon.experiments.ntm_tasks import training_of
-from mnemon.models.catalogue import ModelConfig
+from mnemon.models.config import ModelConfig
 from mnemon.runner.job import Experiment, Job, Literature, Reading
 from mnemon.runner.sources import DataTask
 from mnemon.tasks.babi import TASKS

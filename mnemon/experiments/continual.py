@@ -8,7 +8,7 @@ import dataclasses
 
 from mnemon.experiments import ntm_sequencing
 from mnemon.experiments.ntm_tasks import TRAINING, training_of
-from mnemon.models.catalogue import ModelConfig
+from mnemon.models.config import ModelConfig
 from mnemon.runner.job import Experiment, Job, Reading
 from mnemon.tasks.catalogue import TASKS
 

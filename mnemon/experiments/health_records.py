@@ -8,7 +8,7 @@ loss of the validation patients was lowest.
 
 from mnemon.ehr.baselines import ClassicalConfig
 from mnemon.ehr.runs import sizes_for
-from mnemon.models.catalogue import ModelConfig
+from mnemon.models.config import ModelConfig
 from mnemon.runner.job import Experiment, Job, Reading
 from mnemon.runner.sources import DataTask
 from mnemon.training.config import TrainConfig

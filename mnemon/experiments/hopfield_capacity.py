@@ -1,4 +1,4 @@
-"""The capacity of a Hopfield network (thesis §2.2.1): wrong units against patterns a unit.
+"""The capacity of a Hopfield network (thesis §2.3.1): wrong units against patterns a unit.
 
 The thesis's 0.18 is where one unit in a hundred flips in one step; patterns are lost for good where settling begins to
 leave them, at 0.138 for networks without end.
@@ -28,7 +28,7 @@ def measurements() -> list[Measurement]:
 HOPFIELD_CAPACITY = Experiment(
     name="hopfield-capacity",
     title="The capacity of a Hopfield network",
-    thesis="§2.2.1",
+    thesis="§2.3.1",
     file="mnemon/experiments/hopfield_capacity.py",
     measurements=measurements,
     metric="load_at_1%_in_one_step",

@@ -4,7 +4,7 @@ C copy, RC repeat copy, AR associative recall, PS priority sort.
 """
 
 from mnemon.experiments.ntm_single import ntm, nutm
-from mnemon.models.catalogue import ModelConfig
+from mnemon.models.config import ModelConfig
 
 CHANNELS: dict[str, tuple[int, int]] = {  # of the input and the output
     "C+RC": (10, 9),

@@ -1,6 +1,6 @@
 """NTM single tasks (thesis §7.4.1): the sizes of the appendix's table "Model hyper-parameters (single tasks)"."""
 
-from mnemon.models.catalogue import ModelConfig
+from mnemon.models.config import ModelConfig
 
 
 def ntm(hidden: int = 100, slots: int = 128, heads: int = 1) -> ModelConfig:

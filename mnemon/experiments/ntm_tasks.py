@@ -12,7 +12,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from mnemon.experiments import ntm_sequencing, ntm_single
-from mnemon.models.catalogue import MODELS, ModelConfig
+from mnemon.models.catalogue import MODELS
+from mnemon.models.config import ModelConfig
 from mnemon.runner.job import Experiment, Job, Reading
 from mnemon.tasks.catalogue import TASKS
 from mnemon.training.config import TrainConfig

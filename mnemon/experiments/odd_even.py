@@ -4,7 +4,7 @@
 a time, each seen once. Layers and read heads as NOTES and the authors' program have them: one read head.
 """
 
-from mnemon.models.catalogue import ModelConfig
+from mnemon.models.config import ModelConfig
 from mnemon.runner.job import Experiment, Job
 from mnemon.tasks.odd_even import OddEven
 from mnemon.training.config import TrainConfig

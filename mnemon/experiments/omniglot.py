@@ -5,7 +5,7 @@ episodes of training are taken to be so many batches.
 """
 
 from mnemon.experiments.ntm_tasks import training_of
-from mnemon.models.catalogue import ModelConfig
+from mnemon.models.config import ModelConfig
 from mnemon.runner.job import Experiment, Job, Literature, Reading
 from mnemon.runner.sources import DataTask
 from mnemon.training.config import TrainConfig

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from mnemon.models.catalogue import ModelConfig
+from mnemon.models.config import ModelConfig
 from mnemon.runner.job import Job
 from mnemon.runner.sources import DataTask
 from mnemon.tasks.base import Task

@@ -4,7 +4,7 @@ The thesis's view-concatenated models see some 30 steps of padding before the fi
 do not, so they may well be above the thesis.
 """
 
-from mnemon.models.catalogue import ModelConfig
+from mnemon.models.config import ModelConfig
 from mnemon.runner.job import Experiment, Job, Reading
 from mnemon.tasks.sum_of_two import SumOfTwo
 from mnemon.training.config import TrainConfig

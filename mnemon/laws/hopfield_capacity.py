@@ -1,4 +1,4 @@
-"""How many patterns a Hopfield network holds (thesis §2.2.1): wrong units against the load Q/N.
+"""How many patterns a Hopfield network holds (thesis §2.3.1): wrong units against the load Q/N.
 
 Started from a stored pattern, a share ½ erfc(√(N/2Q)) of the units flips in one step: 1 % of them at Q = 0.18 N, which
 is the thesis's capacity. Left to settle, the network stays near the pattern up to 0.138 N and loses it beyond.

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 from mnemon.runner.messages import Assignment
 from mnemon.runner.parameters import ParameterCounts
 from mnemon.training.directory import RunDirectory
-from mnemon.training.files import write_atomically
 from mnemon.training.progress import Progress
-from mnemon.training.record import Record
+from mnemon.training.record import Record, write_records
 from mnemon.training.summary import TrainResult, write_summary
 
 
@@ -49,7 +48,7 @@ def do_at_once(
         Record(kind="eval", step=1, test=test, loss=outcome.loss, metrics=metrics)
         for test, metrics in outcome.metrics.items()
     ]
-    write_atomically(directory.records, b"".join(row.to_line() for row in rows))
+    write_records(directory.records, rows)
     for row in rows:
         progress.show(row)
     progress.stop()

@@ -14,7 +14,6 @@ from mnemon.errors import UserError
 from mnemon.report.description import NAME, Description, read_description
 from mnemon.runner.display import Display
 from mnemon.runner.job import Experiment
-from mnemon.runner.lock import only_campaign_in
 from mnemon.runner.messages import Assignment
 from mnemon.runner.process import WorkerProcess
 from mnemon.runner.run import Run, read_trained
@@ -23,8 +22,10 @@ from mnemon.runner.work import Work
 from mnemon.training.directory import RunDirectory
 from mnemon.training.files import PARTIAL
 from mnemon.training.interrupt import Interrupted, StopRequest
+from mnemon.training.lock import only_one_in
 
 POLL_SECONDS = 0.05
+PATIENCE = 15.0  # seconds that the workers of a killed campaign may need to see it and save
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +76,7 @@ class Campaign:
             raise UserError(f"jobs must be at least 1, got {processes}")
         self._check_folder(resume)
         self.folder.mkdir(parents=True, exist_ok=True)
-        with only_campaign_in(self.folder) as lock:
+        with only_one_in(self.folder, PATIENCE) as lock:
             self.description.write(self.folder)
             unfinished = [run for run in self.runs if not run.finished]
             for run in self.runs:

@@ -12,7 +12,7 @@ from typing import Any
 
 from mnemon.ehr.baselines import ClassicalConfig
 from mnemon.errors import look_up
-from mnemon.models.catalogue import ModelConfig
+from mnemon.models.config import ModelConfig
 from mnemon.report.description import Better, Description, RowDescription, Shown
 from mnemon.runner.sources import DataTask, settings_from_json, task_from_json, task_to_json
 from mnemon.runner.work import Work

@@ -2,12 +2,14 @@
 
 from mnemon.tasks.associative_recall import AssociativeRecall
 from mnemon.tasks.babi import Babi, babi
+from mnemon.tasks.babi_questions import BabiQuestions, babi_questions
 from mnemon.tasks.base import Batch, ChangingTask, CountingTask, FiniteTask, Task
 from mnemon.tasks.catalogue import DATA_TASKS, TASKS, DataTaskEntry, TaskEntry, find_task
 from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
 from mnemon.tasks.documents import Documents, documents
 from mnemon.tasks.labelled import Splits
+from mnemon.tasks.multi_query_recall import MultiQueryRecall
 from mnemon.tasks.ngrams import DynamicNGrams, bayes_predictions
 from mnemon.tasks.odd_even import OddEven
 from mnemon.tasks.omniglot import FewShot, omniglot
@@ -25,6 +27,7 @@ __all__ = [
     "Add",
     "AssociativeRecall",
     "Babi",
+    "BabiQuestions",
     "Batch",
     "ChangingTask",
     "Continual",
@@ -37,6 +40,7 @@ __all__ = [
     "FewShot",
     "FiniteTask",
     "Max",
+    "MultiQueryRecall",
     "OddEven",
     "Pixels",
     "PrioritySort",
@@ -52,6 +56,7 @@ __all__ = [
     "TokenTask",
     "Widened",
     "babi",
+    "babi_questions",
     "bayes_predictions",
     "documents",
     "find_task",

@@ -1,5 +1,8 @@
 """The tasks by name, with the settings of the thesis: the appendix's tables "Task settings" of chapter 7, and §6.5.
 
+Tasks that the thesis does not have say so: their place in it is "beyond", and their ``thesis_test`` the one that
+counts.
+
 In chapter 6 each length is trained and tested by itself; here training is at 50, and 100 tests how far that carries.
 """
 
@@ -12,11 +15,13 @@ from mnemon.errors import UserError, look_up
 from mnemon.tasks.answering import AnsweringTask
 from mnemon.tasks.associative_recall import AssociativeRecall
 from mnemon.tasks.babi import babi
+from mnemon.tasks.babi_questions import babi_questions
 from mnemon.tasks.base import Task
 from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
 from mnemon.tasks.documents import documents
 from mnemon.tasks.labelled import Splits
+from mnemon.tasks.multi_query_recall import MultiQueryRecall
 from mnemon.tasks.ngrams import DynamicNGrams
 from mnemon.tasks.odd_even import OddEven
 from mnemon.tasks.omniglot import omniglot
@@ -232,6 +237,14 @@ TASKS: dict[str, TaskEntry] = {
     "noisy-sinusoid": _sinusoid_entry(
         Sinusoid(length=100, noise=2.0), summary="Continue a sinusoid from noisy points of it."
     ),
+    "multi-query-recall": TaskEntry(
+        summary="Given pairs of keys and values, give the value of every key.",
+        thesis="beyond",
+        file="mnemon/tasks/multi_query_recall.py",
+        train=MultiQueryRecall(max_pairs=8),
+        tests={f"{pairs} pairs": MultiQueryRecall(min_pairs=pairs, max_pairs=pairs) for pairs in (2, 4, 8, 12, 16)},
+        thesis_test="8 pairs",
+    ),
 }
 
 
@@ -277,6 +290,16 @@ def _omniglot_entry(classes: int, *, episodes: int = 1) -> DataTaskEntry:
     )
 
 
+def _babi_question_entry(*, facts: bool) -> DataTaskEntry:
+    named = ", and name the sentences that tell it" if facts else ""
+    return DataTaskEntry(
+        summary=f"Answer a question about a story in sentences{named}.",
+        thesis="§3.3.2, §7.4.5",
+        file="mnemon/tasks/babi_questions.py",
+        read=partial(babi_questions, facts=facts),
+    )
+
+
 DATA_TASKS: dict[str, DataTaskEntry] = {
     "mnist": _pixel_entry(summary="Name a digit after reading its image pixel by pixel.", permuted=False),
     "permuted-mnist": _pixel_entry(summary="The same with the pixels in one random order.", permuted=True),
@@ -290,6 +313,8 @@ DATA_TASKS: dict[str, DataTaskEntry] = {
         file="mnemon/tasks/babi.py",
         read=babi,
     ),
+    "babi-questions": _babi_question_entry(facts=False),
+    "babi-facts": _babi_question_entry(facts=True),
     "imdb": _document_entry("imdb", summary="Tell whether a film review is favourable."),
     "ag-news": _document_entry("ag-news", summary="Name the section of a news item."),
     "dbpedia": _document_entry("dbpedia", summary="Name the kind of thing that a text describes."),

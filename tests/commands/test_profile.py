@@ -11,7 +11,8 @@ import torch
 from mnemon.commands.profile import Profile, controller_alone
 from mnemon.commands.train import Train
 from mnemon.errors import UserError
-from mnemon.models.catalogue import ModelConfig, build_model
+from mnemon.models.catalogue import build_model
+from mnemon.models.config import ModelConfig
 from mnemon.tasks.catalogue import find_task
 from mnemon.theory import contribution, sizing
 from mnemon.training import checkpoint

@@ -6,7 +6,7 @@ from typing import Any
 
 from mnemon.ehr.prepare import PrepareConfig, prepare
 from mnemon.ehr.sources import read_source
-from mnemon.models.catalogue import ModelConfig
+from mnemon.models.config import ModelConfig
 from mnemon.training.config import TrainConfig
 from tests.ehr.tiny_records import Row, write_table
 

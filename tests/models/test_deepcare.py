@@ -4,7 +4,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mnemon.models.catalogue import ModelConfig, build_model
+from mnemon.models.catalogue import build_model
+from mnemon.models.config import ModelConfig
 from mnemon.views import ViewSizes
 
 

@@ -10,7 +10,7 @@ from mnemon.ehr.baselines import ClassicalConfig
 from mnemon.errors import UserError
 from mnemon.experiments.health_records import TRAINING, drug_jobs, treatment_jobs
 from mnemon.experiments.inside_memories import read_mode_jobs
-from mnemon.models.catalogue import ModelConfig
+from mnemon.models.config import ModelConfig
 from mnemon.report.results import read_results
 from mnemon.report.traces import trace_pictures
 from mnemon.runner.job import Job, Reading

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemon.experiments.catalogue import EXPERIMENTS
-from mnemon.models.catalogue import ModelConfig
+from mnemon.models.config import ModelConfig
 from mnemon.runner.campaign import Campaign
 from mnemon.runner.job import Experiment, Job, Literature
 from mnemon.runner.messages import Assignment

@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from mnemon.models.catalogue import ModelConfig, build_model
+from mnemon.models.catalogue import build_model
+from mnemon.models.config import ModelConfig
 from mnemon.training.config import TrainConfig
 from mnemon.training.interrupt import Interrupted
 from mnemon.training.loop import train

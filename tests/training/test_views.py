@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from mnemon.models.catalogue import ModelConfig, build_model
+from mnemon.models.catalogue import build_model
+from mnemon.models.config import ModelConfig
 from mnemon.tasks.base import Batch
 from mnemon.tasks.sum_of_two import SumOfTwo
 from mnemon.training.config import TrainConfig

@@ -1,0 +1,129 @@
+"""Which model, and how large: what the command line, the experiments and the runs' folders say of a model."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from torch import nn
+
+from mnemon.associative_lstm import AssociativeLSTMController
+from mnemon.controllers import (
+    Controller,
+    ElmanController,
+    FeedForwardController,
+    GRUController,
+    LayerNormLSTMController,
+    LSTMController,
+    OriginalLSTMController,
+)
+from mnemon.errors import UserError
+from mnemon.fast_weights import FastWeightController
+from mnemon.interface import Interface
+from mnemon.memory.base import check_sizes
+from mnemon.programs import LookUp, StoredProgramInterface
+from mnemon.writing import CachedUniformWriting, RandomWriting, RegularWriting, UniformWriting, Writing
+
+CONTROLLERS: dict[str, type[Controller[Any]]] = {
+    "lstm": LSTMController,
+    "layer-norm-lstm": LayerNormLSTMController,
+    "original-lstm": OriginalLSTMController,
+    "associative-lstm": AssociativeLSTMController,
+    "gru": GRUController,
+    "elman": ElmanController,
+    "fast-weights": FastWeightController,
+    "feed-forward": FeedForwardController,
+}
+
+PROGRAM_CHOICES: dict[str, LookUp] = {"softmax": LookUp(), "gumbel": LookUp(choice="gumbel")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """Which model, and how large. The baseline uses the hidden size only."""
+
+    name: str = "ntm"
+    controller: str = "lstm"
+    hidden: int = 100
+    slots: int = 128
+    word: int = 20
+    heads: int = 1  # read heads, and as many write heads where the memory has several
+    biases: bool = True  # of the interface and the read-out
+    writing: str = "regular"
+    interval: int | None = None  # steps from write to write; uniform writing can take it from slots and encoded
+    encoded: int | None = None  # steps of the sequence to store; every later step writes
+    programs: int | None = None  # stored for each head; None: 2, or none where the model stores no programs
+    program_key: int | None = None  # size of a program's key; None: as many numbers as programs
+    program_choice: str | None = None  # "softmax", a mixture; "gumbel", one of them at a time; None: a mixture
+    embedding: int | None = None  # of a token, where the model reads views; None: 64
+    layers: int | None = None  # of every controller; None: 1
+    hops: int | None = None  # times that a memory network reads a story; None: 3
+    linear_start: float | None = None  # the first share of the steps, without softmax in the hops; None: 0
+
+    def __post_init__(self) -> None:
+        from mnemon.models.catalogue import check  # which knows the models, and through them this class
+
+        check_sizes(
+            hidden=self.hidden,
+            slots=self.slots,
+            word=self.word,
+            heads=self.heads,
+            programs=1 if self.programs is None else self.programs,
+            program_key=1 if self.program_key is None else self.program_key,
+            embedding=1 if self.embedding is None else self.embedding,
+            layers=1 if self.layers is None else self.layers,
+            hops=1 if self.hops is None else self.hops,
+        )
+        check(self)
+
+
+class ModelEntry(NamedTuple):
+    """One model of the catalogue."""
+
+    summary: str
+    thesis: str  # where the thesis describes it
+    file: str
+    build: Callable[[ModelConfig, Any, int], nn.Module]  # (config, input size or sizes of the views, output size)
+    has_memory: bool = True
+    has_programs: bool = False  # of the interface
+    reads_views: bool = False
+    has_layers: bool = True  # of its controllers
+    has_hops: bool = False
+    starts_linear: bool = False  # can leave out the softmax at first
+
+
+def _uniform(config: ModelConfig) -> Writing[Any]:
+    slots = config.slots if config.interval is None else None
+    return UniformWriting(config.interval, slots=slots, length=config.encoded)
+
+
+def _cached(config: ModelConfig) -> Writing[Any]:
+    if config.interval is None:
+        raise UserError("cached writing needs an interval: write interval=5")
+    return CachedUniformWriting(config.interval, length=config.encoded)
+
+
+def _random(config: ModelConfig) -> Writing[Any]:
+    if config.encoded is None:
+        raise UserError("random writing needs the steps of the sequence to store: write encoded=50")
+    return RandomWriting(config.slots, config.encoded)
+
+
+WRITINGS: dict[str, Callable[[ModelConfig], Writing[Any]]] = {
+    "regular": lambda _: RegularWriting(),
+    "uniform": _uniform,
+    "cached": _cached,
+    "random": _random,
+}
+
+
+def make_writing(config: ModelConfig) -> Writing[Any]:
+    """When the model writes its memory."""
+    return WRITINGS[config.writing](config)
+
+
+def make_programs(config: ModelConfig) -> Interface:
+    """An interface of stored programs, two where none are asked for."""
+    programs = 2 if config.programs is None else config.programs
+    key_size = programs if config.program_key is None else config.program_key
+    found_by = PROGRAM_CHOICES[config.program_choice or "softmax"]
+    return StoredProgramInterface(programs, key_size, bias=config.biases, look_up=found_by)
