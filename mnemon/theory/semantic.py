@@ -1,4 +1,4 @@
-"""How a network comes to know: the learning dynamics of a deep linear network (thesis §2.2; Saxe, McClelland and
+"""How a network comes to know: the learning dynamics of a deep linear network (thesis §2.2.2; Saxe, McClelland and
 Ganguli, 2019).
 
 Letters: ``P`` items, ``O`` properties, ``H`` hidden, ``A`` modes, ``E`` recorded epochs.
