@@ -19,6 +19,7 @@ from mnemon.controllers import (
 from mnemon.errors import UserError
 from mnemon.fast_weights import FastWeightController
 from mnemon.interface import Interface
+from mnemon.layers import StackedController
 from mnemon.memory.base import check_sizes
 from mnemon.programs import LookUp, StoredProgramInterface
 from mnemon.writing import CachedUniformWriting, RandomWriting, RegularWriting, UniformWriting, Writing
@@ -58,6 +59,9 @@ class ModelConfig:
     layers: int | None = None  # of every controller; None: 1
     hops: int | None = None  # times that a memory network reads a story; None: 3
     linear_start: float | None = None  # the first share of the steps, without softmax in the hops; None: 0
+    mode_weighting: str | None = None  # of a mixture: "max", "sparse" or "stick-breaking"; None: max
+    free_bits: float | None = None  # nats of divergence that a latent variable costs nothing; None: 0
+    decoder_writes: bool | None = None  # whether a variational decoder writes its memory; None: it does
 
     def __post_init__(self) -> None:
         from mnemon.models.catalogue import check  # which knows the models, and through them this class
@@ -89,6 +93,18 @@ class ModelEntry(NamedTuple):
     has_layers: bool = True  # of its controllers
     has_hops: bool = False
     starts_linear: bool = False  # can leave out the softmax at first
+    is_variational: bool = False
+
+
+def make_controller(
+    config: ModelConfig, input_size: int, hidden_size: int, *, learned_state: bool = False
+) -> Controller[Any]:
+    """A controller of one layer or several."""
+    kind, layers = CONTROLLERS[config.controller], config.layers or 1
+    each = [
+        kind(hidden_size if layer else input_size, hidden_size, learned_state=learned_state) for layer in range(layers)
+    ]
+    return each[0] if layers == 1 else StackedController(each)
 
 
 def _uniform(config: ModelConfig) -> Writing[Any]:

@@ -147,9 +147,7 @@ def bag_question(
     tokens: Int[Tensor, "T B"], lengths: Int[Tensor, "B"] | None, words: int, dtype: torch.dtype, positions: bool
 ) -> Sentences:
     """The question as a bag of words: the last sentence of its view."""
-    return bag_sentences(
-        tokens, find_places(tokens, lengths), slots=1, words=words, dtype=dtype, positions=positions
-    )
+    return bag_sentences(tokens, find_places(tokens, lengths), slots=1, words=words, dtype=dtype, positions=positions)
 
 
 def check_call(views: Sequence[Tensor], memories: Sequence[Any] | None, steps: int) -> None:

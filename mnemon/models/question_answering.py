@@ -75,6 +75,8 @@ def _entry(
 MEMORY_NETWORKS: dict[str, ModelEntry] = {
     "memnn": _entry("Memory network that names supporting facts", "supporting_facts", _memnn, has_hops=False),
     "memn2n": _entry("End-to-end memory network", "memory_network", _memn2n, starts_linear=True),
-    "memn2n-layer-wise": _entry("The same, all hops with the same weights", "memory_network", _layer_wise, starts_linear=True),
+    "memn2n-layer-wise": _entry(
+        "The same, all hops with the same weights", "memory_network", _layer_wise, starts_linear=True
+    ),
     "kv-memn2n": _entry("Key-value memory network", "key_value", _key_value),
 }

@@ -21,15 +21,14 @@ from mnemon.memory import (
 )
 from mnemon.memory.stack import LineMemory
 from mnemon.models.baseline import LSTMBaseline
-from mnemon.models.config import CONTROLLERS, ModelConfig, ModelEntry, make_programs, make_writing
+from mnemon.models.config import CONTROLLERS, ModelConfig, ModelEntry, make_controller, make_programs, make_writing
 from mnemon.rnn import MANN
 
 
 def recurrent(config: ModelConfig, memory: Memory[Any, Any], input_size: int, output_size: int) -> MANN:
     """One cell over a sequence, with the controller, the interface and the writing that the settings say."""
-    controller_type = CONTROLLERS[config.controller]
-    learned = isinstance(memory, NTMMemory) and controller_type.recurrent  # as the NTM family was published
-    controller = controller_type(input_size, config.hidden, learned_state=learned)
+    learned = isinstance(memory, NTMMemory) and CONTROLLERS[config.controller].recurrent  # as the family was published
+    controller = make_controller(config, input_size, config.hidden, learned_state=learned)
     has_programs = config.name in RECURRENT and RECURRENT[config.name].has_programs
     interface = make_programs(config) if has_programs else LinearInterface(bias=config.biases)
     return MANN(
@@ -71,7 +70,7 @@ def _lrua(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
 def _line(config: ModelConfig, kind: type[LineMemory], input_size: int, output_size: int) -> nn.Module:
     """As many of them side by side as there are heads."""
     lines = [kind(config.slots, config.word) for _ in range(config.heads)]
-    return _recurrent(config, lines[0] if len(lines) == 1 else JoinedMemory(lines), input_size, output_size)
+    return recurrent(config, lines[0] if len(lines) == 1 else JoinedMemory(lines), input_size, output_size)
 
 
 def _stack(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
@@ -131,7 +130,14 @@ RECURRENT: dict[str, ModelEntry] = {
     "nutm-lrua": ModelEntry(
         "Least recently used access with stored programs", "§7.4.4", "mnemon/programs.py", _lrua, True, True
     ),
-    "lstm": ModelEntry("LSTM baseline without a memory", "§3.1.1", "mnemon/models/baseline.py", _lstm, False),
+    "lstm": ModelEntry(
+        "LSTM baseline without a memory",
+        "§3.1.1",
+        "mnemon/models/baseline.py",
+        _lstm,
+        has_memory=False,
+        has_layers=False,
+    ),
     "original-lstm": ModelEntry(
         "LSTM of 1997, which cannot forget", "§2.4.1", "mnemon/controllers.py", _alone("original-lstm"), False
     ),

@@ -116,9 +116,7 @@ class MemNN(nn.Module):
         none = answers.new_full((len(answers), 1 + self.slots), lowest)
         return torch.stack([*outputs, torch.cat([answers, none], dim=1)]), ()
 
-    def _read(
-        self, views: Sequence[Int[Tensor, "_ B"]], lengths: Sequence[Int[Tensor, "B"] | None] | None
-    ) -> _Story:
+    def _read(self, views: Sequence[Int[Tensor, "_ B"]], lengths: Sequence[Int[Tensor, "B"] | None] | None) -> _Story:
         words, kind = self.candidate.shape[0], self.candidate.dtype
         told, asked = lengths or (None, None)
         question = bag_question(views[1], asked, words, kind, True)

@@ -204,6 +204,7 @@ def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
     reasons = {
         f"no kernel for {type(cell.memory).__name__} as a whole": type(cell.memory) not in MEMORIES,
         f"no kernel for {type(cell.controller).__name__}": type(cell.controller) not in CONTROLLERS,
+        "no kernel for a cell that does not see what it reads": not cell.sees_reads,
         "no kernel for programs in the state network": cell.controller.programs is not None,
         f"no kernel for {type(cell.interface).__name__}": type(cell.interface) not in INTERFACES,
         f"no kernel for {type(cell.writing).__name__}": type(cell.writing) not in WRITINGS,

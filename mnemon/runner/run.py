@@ -29,8 +29,10 @@ class Run:
         return self.job.is_finished(RunDirectory(self.folder))
 
     def tidy(self) -> None:
-        """Delete what only an unfinished run needs."""
-        shutil.rmtree(RunDirectory(self.folder).checkpoints, ignore_errors=True)
+        """Delete what only an unfinished run needs, and what is of use with its weights alone."""
+        kept = RunDirectory(self.folder)
+        shutil.rmtree(kept.checkpoints, ignore_errors=True)
+        kept.task.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,7 @@ from mnemon.runner.messages import Assignment, Standing, parse_assignment
 from mnemon.runner.parameters import count_parameters
 from mnemon.runner.tracing import write_traces
 from mnemon.runner.view_tracing import write_view_traces
-from mnemon.tasks.base import Task
+from mnemon.tasks.base import Task, known_vectors
 from mnemon.training.allocation import keep_freed_memory
 from mnemon.training.directory import RunDirectory
 from mnemon.training.interrupt import Interrupted
@@ -105,7 +105,7 @@ def _train(job: Job, assignment: Assignment, progress: Progress) -> None:
 def _untrained(job: Job, task: Task) -> nn.Module:
     """The model as it begins, the same at every call."""
     seed_everything(job.training.seed)
-    return build_model(job.config, task.input_size, task.output_size)
+    return build_model(job.config, task.input_size, task.output_size, vectors=known_vectors(task))
 
 
 class PipeProgress:

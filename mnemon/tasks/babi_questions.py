@@ -194,7 +194,9 @@ def babi_questions(data: Path, *, facts: bool = False, sentences: int = SENTENCE
     tales = read_tales(data_folder(data, "babi"))
     every = [tale for part in tales.values() for tale in part]
     asked = [question for tale in every for question in tale.questions]
-    sentences_said = {sentence for tale in every for sentence in tale.sentences} | {question.words for question in asked}
+    sentences_said = {sentence for tale in every for sentence in tale.sentences} | {
+        question.words for question in asked
+    }
     vocabulary = (".", *sorted({word for sentence in sentences_said for word in sentence}))
     answers = tuple(sorted({question.answer for question in asked}))
     train: list[tuple[int, Tale]] = []

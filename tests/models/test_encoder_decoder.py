@@ -14,7 +14,8 @@ from mnemon.models.encoder_decoder import Concatenated, EncoderDecoder, concaten
 from mnemon.state import select
 from mnemon.views import ViewSizes
 
-VIEW_MODELS = [name for name, entry in MODELS.items() if entry.reads_views and name != "deepcare"]
+DETERMINISTIC = {name: entry for name, entry in MODELS.items() if entry.reads_views and not entry.is_variational}
+VIEW_MODELS = [name for name in DETERMINISTIC if name != "deepcare"]
 ONE_VIEW_ONLY = ["dc-mann", "dcw-mann"]
 TOKENS = 7
 
