@@ -31,7 +31,7 @@ from torch import Tensor, nn
 
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
-from mnemon.models.sentences import Places, Sentences, attend, bag_sentences, embed, find_places
+from mnemon.models.sentences import Places, Sentences, attend, bag_sentences, embed, embed_with_each, find_places
 
 Tying = Literal["adjacent", "layer-wise"]
 
@@ -116,7 +116,7 @@ class MemN2N(nn.Module):
         places = self._with_gaps(find_places(story, told))
         kept = bag_sentences(story, places, slots=self.slots, words=words, dtype=kind, positions=self.positions)
         query = embed(bag_question(question, asked, words, kind, self.positions), self.embeddings[0])[:, 0]
-        embedded = [self._embed(kept, number) for number in range(len(self.embeddings))]
+        embedded = embed_with_each(kept, self.embeddings) + self.ages[:, : kept.valid.shape[1]].unsqueeze(1)
         weights = []
         for hop in range(self.hops):
             keys, values = embedded[hop : hop + 2] if self.tying == "adjacent" else embedded
@@ -125,9 +125,6 @@ class MemN2N(nn.Module):
             query = read + (query if self.refine is None else query @ self.refine.T)
             weights.append(weight)
         return query, torch.stack(weights)
-
-    def _embed(self, kept: Sentences, number: int) -> Float[Tensor, "B N D"]:
-        return embed(kept, self.embeddings[number]) + self.ages[number, : kept.valid.shape[1]]
 
     def _with_gaps(self, places: Places) -> Places:
         """Some ages skipped, in each row others: a sentence seems older by the gaps after it."""

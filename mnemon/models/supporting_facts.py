@@ -1,7 +1,8 @@
 """Memory network with hard attention, MemNN (thesis §3.3.2; Weston et al., 2015): it names the facts, then answers.
 
 Letters: ``B`` batch, ``A`` steps of the answer, ``N`` slots, ``V`` words of the vocabulary, ``D`` numbers of a vector,
-``O`` answers and, after them, "enough" and the slots.
+``O`` answers and, after them, "enough" and the slots,
+``C`` what can be taken: "enough" and the slots that the batch needs.
 
 The slots hold the sentences of a story, :mod:`mnemon.models.sentences`. One after the other the best is taken,
 
@@ -132,13 +133,13 @@ class MemNN(nn.Module):
             self.answering.facts(kept),
         )
 
-    def _scores(self, query: Float[Tensor, "B D"], story: _Story) -> Float[Tensor, "B N+1"]:
+    def _scores(self, query: Float[Tensor, "B D"], story: _Story) -> Float[Tensor, "B C"]:
         """s_O of "enough" and of each slot."""
         scores = torch.einsum("bd,bnd->bn", query, story.candidates)
         scores = scores.masked_fill(~story.valid, torch.finfo(scores.dtype).min)
         return torch.cat([(query @ self.enough).unsqueeze(1), scores], dim=1)
 
-    def _widen(self, scores: Float[Tensor, "B N+1"]) -> Float[Tensor, "B O"]:
+    def _widen(self, scores: Float[Tensor, "B C"]) -> Float[Tensor, "B O"]:
         """The scores where their channels are; all others cannot be taken."""
         lowest = torch.finfo(scores.dtype).min
         answers = scores.new_full((len(scores), self.output.out_features), lowest)
