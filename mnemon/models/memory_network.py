@@ -5,7 +5,7 @@ Letters: ``B`` batch, ``T`` words of a view, ``N`` slots, ``V`` words of the voc
 
 The slots hold the sentences of a story, :mod:`mnemon.models.sentences`. The question is a vector u, and in each hop
 
-    p_i = softmax(uᵀ m_i),      r = Σ_i p_i c_i,      u ← u + r      (adjacent)      or      u ← H u + r      (layer-wise),
+    p_i = softmax(uᵀ m_i),      r = Σ_i p_i c_i,      u ← u + r   (adjacent)   or   u ← H u + r   (layer-wise),
 
 where m_i and c_i are sentence i embedded by A and by C, each with a vector for its age added (temporal encoding). After
 the last hop ŷ = softmax(W u). Adjacent: what hop k reads, C^k, is what the next looks in, A^{k+1}, and the question is
@@ -15,8 +15,8 @@ While it learns, ages have random gaps, so that they are not learnt by heart, an
 softmax is left out (linear start), after which it is less often caught in a poor minimum.
 
 Deviations:
-    The thesis prints this under the name of MemNN, which is :mod:`mnemon.models.supporting_facts`; its c_i is "trainable",
-        by which C is meant.
+    The thesis prints this under the name of MemNN, which is :mod:`mnemon.models.supporting_facts`; its "trainable" c_i
+        is C's.
     Slots without a sentence are not attended to; in the published programs their score is 0, as that of any other.
     W is a matrix of its own, as answers are not words: some have several. Published with adjacent weights it is C^K.
     Linear start ends after a share of the steps; published, when the validation loss no longer falls.
@@ -144,9 +144,7 @@ def bag_question(
     tokens: Int[Tensor, "T B"], lengths: Int[Tensor, "B"] | None, words: int, dtype: torch.dtype, positions: bool
 ) -> Sentences:
     """The question as a bag of words: the last sentence of its view."""
-    return bag_sentences(
-        tokens, find_places(tokens, lengths), slots=1, words=words, dtype=dtype, positions=positions
-    )
+    return bag_sentences(tokens, find_places(tokens, lengths), slots=1, words=words, dtype=dtype, positions=positions)
 
 
 def check_call(views: Sequence[Tensor], memories: Sequence[Any] | None, steps: int) -> None:

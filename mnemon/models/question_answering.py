@@ -21,8 +21,6 @@ def _words(config: ModelConfig, sizes: ViewSizes) -> int:
             f"model {config.name!r} reads a story and a question in the same words, which this task has not:"
             " write task babi-questions"
         )
-    if config.embedding is not None:
-        raise UserError(f"model {config.name!r} embeds a word as hidden numbers: leave out embedding, or write hidden")
     return sizes.views[0]
 
 
@@ -66,6 +64,7 @@ def _entry(
         f"mnemon/models/{file}.py",
         build,
         reads_views=True,
+        has_embedding=False,
         has_layers=False,
         has_hops=has_hops,
         starts_linear=starts_linear,
@@ -75,6 +74,8 @@ def _entry(
 MEMORY_NETWORKS: dict[str, ModelEntry] = {
     "memnn": _entry("Memory network that names supporting facts", "supporting_facts", _memnn, has_hops=False),
     "memn2n": _entry("End-to-end memory network", "memory_network", _memn2n, starts_linear=True),
-    "memn2n-layer-wise": _entry("The same, all hops with the same weights", "memory_network", _layer_wise, starts_linear=True),
+    "memn2n-layer-wise": _entry(
+        "The same, all hops with the same weights", "memory_network", _layer_wise, starts_linear=True
+    ),
     "kv-memn2n": _entry("Key-value memory network", "key_value", _key_value),
 }

@@ -2,8 +2,8 @@
 
 Letters: ``T`` words of a view, ``B`` batch, ``N`` slots, ``V`` words of the vocabulary, ``D`` numbers of a vector.
 
-A view is a row of words in which the token 0 ends a sentence; the slot of a sentence is its age, how many sentences came
-after it. A sentence x_1 … x_J is embedded by A as the sum of its words, each weighted by where it stands,
+A view is a row of words in which the token 0 ends a sentence; the slot of a sentence is its age, how many sentences
+came after it. A sentence x_1 … x_J is embedded by A as the sum of its words, each weighted by where it stands,
 
     m = Σ_j l_j ∘ A x_j,      l_kj = (1 − j/J) − (k/D)(1 − 2j/J)      for k = 1 … D.
 

@@ -8,9 +8,9 @@ The slots hold the sentences of a story, :mod:`mnemon.models.sentences`. One aft
 
     o_k = argmax_i s_O([x, m_{o_1}, …, m_{o_{k−1}}], m_i),
 
-until the best is that there are enough; then the answer is the one that s_R([x, m_{o_1}, …], answer) is largest of. Both
-s are products of embeddings, U_O for facts and U_R for answers, in which the question, a fact that was taken and one that
-may be have dictionaries of their own.
+until the best is that there are enough; then the answer is that of which s_R([x, m_{o_1}, …], answer) is largest. Both
+s are products of embeddings, U_O for facts and U_R for answers, in which the question, a fact that was taken and one
+that may be have dictionaries of their own.
 
 So it answers in several steps, as a sequence decoder does: each step before the last has a logit for each slot and for
 "enough", the last one for each answer. It needs to be told the right facts while it learns, which are its ``targets``,
@@ -18,8 +18,8 @@ and goes on from them rather than from its own (``teacher=1``); the choice passe
 
 Deviations:
     It learns by cross-entropy; published, by a margin between the score of the right one and those of the others.
-    Sentences are weighted bags of words with a vector for their age, as those of MemN2N; published are bags of words, or
-        of n-grams, with features that tell which of two was written first.
+    Sentences are weighted bags of words with a vector for their age, as those of MemN2N; published are bags of words,
+        or of n-grams, with features that tell which of two was written first.
 """
 
 from collections.abc import Sequence
@@ -117,9 +117,7 @@ class MemNN(nn.Module):
         none = answers.new_full((len(answers), 1 + self.slots), lowest)
         return torch.stack([*outputs, torch.cat([answers, none], dim=1)]), ()
 
-    def _read(
-        self, views: Sequence[Int[Tensor, "_ B"]], lengths: Sequence[Int[Tensor, "B"] | None] | None
-    ) -> _Story:
+    def _read(self, views: Sequence[Int[Tensor, "_ B"]], lengths: Sequence[Int[Tensor, "B"] | None] | None) -> _Story:
         words, kind = self.candidate.shape[0], self.candidate.dtype
         told, asked = lengths or (None, None)
         question = bag_question(views[1], asked, words, kind, True)
@@ -156,7 +154,7 @@ def answers_beside(outputs: int, slots: int) -> int:
     """How many of a task's outputs are answers, where the others are "enough" and the slots."""
     if outputs <= slots + 1:
         raise UserError(
-            f"memnn names facts, each of its {slots} slots and that they are enough, which a task with {outputs} outputs"
-            " has not: write task babi-facts, and slots=50"
+            f"memnn names facts, each of its {slots} slots and that they are enough, which a task with {outputs}"
+            " outputs has not: write task babi-facts, and slots=50"
         )
     return outputs - slots - 1

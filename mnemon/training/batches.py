@@ -18,7 +18,7 @@ class ChangingModel(Protocol):
     """A model that changes while it is trained; one that is loaded is as at the end."""
 
     def begin_step(self, step: int, steps: int) -> None:
-        """Called before each step, the first being 1, of so many: all follows from these, so that runs resume exactly."""
+        """Called before each step, the first being 1, of so many; from these alone, so that runs resume exactly."""
         ...
 
 
