@@ -49,6 +49,9 @@ class ModelConfig:
     program_key: int | None = None  # size of a program's key; None: as many numbers as programs
     program_choice: str | None = None  # "softmax", a mixture; "gumbel", one of them at a time; None: a mixture
     embedding: int | None = None  # of a token, where the model reads views; None: 64
+    layers: int | None = None  # of every controller; None: 1
+    hops: int | None = None  # times that a memory network reads a story; None: 3
+    linear_start: float | None = None  # the first share of the steps, without softmax in the hops; None: 0
 
     def __post_init__(self) -> None:
         from mnemon.models.catalogue import check  # which knows the models, and through them this class
@@ -61,6 +64,8 @@ class ModelConfig:
             programs=1 if self.programs is None else self.programs,
             program_key=1 if self.program_key is None else self.program_key,
             embedding=1 if self.embedding is None else self.embedding,
+            layers=1 if self.layers is None else self.layers,
+            hops=1 if self.hops is None else self.hops,
         )
         check(self)
 
@@ -75,6 +80,10 @@ class ModelEntry(NamedTuple):
     has_memory: bool = True
     has_programs: bool = False  # of the interface
     reads_views: bool = False
+    has_embedding: bool = True  # of tokens, with a size of its own, where it reads views
+    has_layers: bool = True  # of its controllers
+    has_hops: bool = False
+    starts_linear: bool = False  # can leave out the softmax at first
 
 
 def _uniform(config: ModelConfig) -> Writing[Any]:

@@ -2,6 +2,7 @@
 
 from mnemon.tasks.associative_recall import AssociativeRecall
 from mnemon.tasks.babi import Babi, babi
+from mnemon.tasks.babi_questions import BabiQuestions, babi_questions
 from mnemon.tasks.base import Batch, ChangingTask, CountingTask, FiniteTask, Task
 from mnemon.tasks.catalogue import DATA_TASKS, TASKS, DataTaskEntry, TaskEntry, find_task
 from mnemon.tasks.continual import Continual, Widened
@@ -26,6 +27,7 @@ __all__ = [
     "Add",
     "AssociativeRecall",
     "Babi",
+    "BabiQuestions",
     "Batch",
     "ChangingTask",
     "Continual",
@@ -54,6 +56,7 @@ __all__ = [
     "TokenTask",
     "Widened",
     "babi",
+    "babi_questions",
     "bayes_predictions",
     "documents",
     "find_task",

@@ -15,6 +15,7 @@ from mnemon.errors import UserError, look_up
 from mnemon.tasks.answering import AnsweringTask
 from mnemon.tasks.associative_recall import AssociativeRecall
 from mnemon.tasks.babi import babi
+from mnemon.tasks.babi_questions import babi_questions
 from mnemon.tasks.base import Task
 from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
@@ -289,6 +290,16 @@ def _omniglot_entry(classes: int, *, episodes: int = 1) -> DataTaskEntry:
     )
 
 
+def _babi_question_entry(*, facts: bool) -> DataTaskEntry:
+    named = ", and name the sentences that tell it" if facts else ""
+    return DataTaskEntry(
+        summary=f"Answer a question about a story in sentences{named}.",
+        thesis="§3.3.2, §7.4.5",
+        file="mnemon/tasks/babi_questions.py",
+        read=partial(babi_questions, facts=facts),
+    )
+
+
 DATA_TASKS: dict[str, DataTaskEntry] = {
     "mnist": _pixel_entry(summary="Name a digit after reading its image pixel by pixel.", permuted=False),
     "permuted-mnist": _pixel_entry(summary="The same with the pixels in one random order.", permuted=True),
@@ -302,6 +313,8 @@ DATA_TASKS: dict[str, DataTaskEntry] = {
         file="mnemon/tasks/babi.py",
         read=babi,
     ),
+    "babi-questions": _babi_question_entry(facts=False),
+    "babi-facts": _babi_question_entry(facts=True),
     "imdb": _document_entry("imdb", summary="Tell whether a film review is favourable."),
     "ag-news": _document_entry("ag-news", summary="Name the section of a news item."),
     "dbpedia": _document_entry("dbpedia", summary="Name the kind of thing that a text describes."),
