@@ -2,6 +2,7 @@
 
 from mnemon.errors import look_up
 from mnemon.experiments.babi import BABI
+from mnemon.experiments.babi_memory_networks import BABI_MEMORY_NETWORKS
 from mnemon.experiments.big_memory import BIG_MEMORY
 from mnemon.experiments.continual import CONTINUAL
 from mnemon.experiments.documents import DOCUMENTS
@@ -46,6 +47,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         CONTINUAL,
         OMNIGLOT,
         BABI,
+        BABI_MEMORY_NETWORKS,
         ODD_EVEN,
         SUM_OF_TWO,
         TREATMENT,

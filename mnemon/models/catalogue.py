@@ -36,6 +36,8 @@ def check(config: ModelConfig) -> None:
         for field in ("programs", "program_key", "program_choice"):
             if getattr(config, field) is not None:
                 raise UserError(f"model {config.name!r} stores no programs: leave out {field}, or write name='nutm'")
+    if config.embedding is not None and entry.reads_views and not entry.has_embedding:
+        raise UserError(f"model {config.name!r} has no embedding with a size of its own: leave out embedding")
     if config.embedding is not None and not entry.reads_views:
         raise UserError(f"model {config.name!r} embeds no tokens: leave out embedding, or write name='dcw-mann'")
     if config.writing != "regular" and entry.reads_views:

@@ -90,6 +90,7 @@ class ModelEntry(NamedTuple):
     has_memory: bool = True
     has_programs: bool = False  # of the interface
     reads_views: bool = False
+    has_embedding: bool = True  # of tokens, with a size of its own, where it reads views
     has_layers: bool = True  # of its controllers
     has_hops: bool = False
     starts_linear: bool = False  # can leave out the softmax at first

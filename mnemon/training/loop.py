@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from mnemon.errors import UserError
 from mnemon.tasks.base import Batch, ChangingTask, Task, WordTask
 from mnemon.training import checkpoint
-from mnemon.training.batches import answer, answer_with_losses, draw
+from mnemon.training.batches import ChangingModel, answer, answer_with_losses, draw
 from mnemon.training.board import TensorBoard
 from mnemon.training.config import TrainConfig
 from mnemon.training.directory import CHANGING, RunDirectory, refuse_differences
@@ -117,8 +117,9 @@ class _Training:
         self.config = config
         self.directory = RunDirectory(out)
         self.described: dict[str, Any] = {"training": config.to_json(), "tests": list(tests), "run": dict(run)}
-        if isinstance(task, ChangingTask):
+        if isinstance(task, ChangingTask) or isinstance(model, ChangingModel):
             self.described[CHANGING] = True
+        if isinstance(task, ChangingTask):
             self.task_at = lambda number: task.at(number, config.steps)
         else:
             self.task_at = lambda _: task
@@ -180,6 +181,8 @@ class _Training:
         batch = draw(self.task_at(number), self.config.batch_size, seed, self.accelerator.device, rank, ranks)
         seed_noise(self.config.seed, f"train {rank}", number)
         self.optimiser.zero_grad()
+        if isinstance(self.model, ChangingModel):
+            self.model.begin_step(number, self.config.steps)
         output, loss = self._answer(batch, number)
         self.accelerator.backward(loss)
         values = [loss.item(), gradient_norm(self.parameters).item(), float(stop.wanted)]

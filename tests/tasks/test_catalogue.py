@@ -169,7 +169,7 @@ def test_a_task_over_data_needs_them(name: str) -> None:
         find_task(name)
     assert str(caught.value) == f"task {name!r} needs its data: write --data and the folder that holds them"
     assert (Path(mnemon.__file__).parent.parent / DATA_TASKS[name].file).exists()
-    assert DATA_TASKS[name].thesis.startswith(("§6.5.5", "§6.5.6", "§7.4.4", "§7.4.5"))
+    assert DATA_TASKS[name].thesis.startswith(("§3.3.2", "§6.5.5", "§6.5.6", "§7.4.4", "§7.4.5"))
     assert DATA_TASKS[name].summary.endswith(".")
 
 
@@ -199,7 +199,7 @@ def test_a_near_miss_is_put_right() -> None:
         "copy-and-repeat-copy, copy-and-associative-recall, copy-and-priority-sort, four-in-sequence, continual, "
         "odd-even, sum-of-two, token-copy, double, reverse, add, max, sinusoid, noisy-sinusoid, multi-query-recall, "
         "mnist, permuted-mnist, omniglot-5, omniglot-10, omniglot-5-persistent, omniglot-10-persistent, babi, "
-        "imdb, ag-news, dbpedia, yelp-polarity, yelp-full, yahoo-answers"
+        "babi-questions, babi-facts, imdb, ag-news, dbpedia, yelp-polarity, yelp-full, yahoo-answers"
     )
 
 
