@@ -23,6 +23,7 @@ from mnemon.experiments.reasoning import REASONING
 from mnemon.experiments.sdm_recall import SDM_RECALL
 from mnemon.experiments.semantic_stages import SEMANTIC_STAGES
 from mnemon.experiments.sinusoid import SINUSOID
+from mnemon.experiments.stack_transduction import STACK_TRANSDUCTION
 from mnemon.experiments.state_clusters import STATE_CLUSTERS
 from mnemon.experiments.sum_of_two import SUM_OF_TWO
 from mnemon.experiments.uw_ablation import UW_ABLATION
@@ -53,6 +54,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         TREATMENT,
         DRUG_PRESCRIPTION,
         DISEASE_PROGRESSION,
+        STACK_TRANSDUCTION,
         READ_MODES,
         WRITE_GATES,
         HOPFIELD_CAPACITY,

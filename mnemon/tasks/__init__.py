@@ -4,6 +4,7 @@ from mnemon.tasks.associative_recall import AssociativeRecall
 from mnemon.tasks.babi import Babi, babi
 from mnemon.tasks.babi_questions import BabiQuestions, babi_questions
 from mnemon.tasks.base import Batch, ChangingTask, CountingTask, FiniteTask, Task
+from mnemon.tasks.brackets import Brackets
 from mnemon.tasks.catalogue import DATA_TASKS, TASKS, DataTaskEntry, TaskEntry, find_task
 from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
@@ -29,6 +30,7 @@ __all__ = [
     "Babi",
     "BabiQuestions",
     "Batch",
+    "Brackets",
     "ChangingTask",
     "Continual",
     "Copy",

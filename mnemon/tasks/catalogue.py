@@ -1,7 +1,7 @@
 """The tasks by name, with the settings of the thesis: the appendix's tables "Task settings" of chapter 7, and §6.5.
 
-Tasks that the thesis does not have say so: their place in it is "beyond", and their ``thesis_test`` the one that
-counts.
+Bracket matching stands for what the thesis says of stacks, without a table; its settings are ours. Tasks that the
+thesis does not have say so: their place in it is "beyond", and their ``thesis_test`` the one that counts.
 
 In chapter 6 each length is trained and tested by itself; here training is at 50, and 100 tests how far that carries.
 """
@@ -17,6 +17,7 @@ from mnemon.tasks.associative_recall import AssociativeRecall
 from mnemon.tasks.babi import babi
 from mnemon.tasks.babi_questions import babi_questions
 from mnemon.tasks.base import Task
+from mnemon.tasks.brackets import Brackets
 from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
 from mnemon.tasks.documents import documents
@@ -233,6 +234,14 @@ TASKS: dict[str, TaskEntry] = {
     "reverse": _token_entry(Reverse, summary="Repeat a sequence of tokens backwards.", thesis="§6.5.2"),
     "add": _token_entry(Add, summary="Average tokens from both ends of a sequence inwards.", thesis="§6.5.3"),
     "max": _token_entry(Max, summary="Give the larger of each two neighbouring tokens.", thesis="§6.5.3"),
+    "brackets": TaskEntry(
+        summary="Say which bracket may be closed next.",
+        thesis="§3.3.1",
+        file="mnemon/tasks/brackets.py",
+        train=Brackets(max_pairs=20),
+        tests={f"{pairs} pairs": Brackets(min_pairs=pairs, max_pairs=pairs) for pairs in (20, 40)},
+        thesis_test="40 pairs",
+    ),
     "sinusoid": _sinusoid_entry(Sinusoid(length=100), summary="Continue a sinusoid from points of it."),
     "noisy-sinusoid": _sinusoid_entry(
         Sinusoid(length=100, noise=2.0), summary="Continue a sinusoid from noisy points of it."
