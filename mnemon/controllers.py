@@ -9,13 +9,18 @@ With stored ``programs`` (thesis §7.3) the matrices and their biases are looked
 h_{t−1}]: the whole transition function is a program, which the thesis suggests and leaves out. Those of one program
 follow those of another along the first axis.
 
-Deviations: the GRU applies its reset gate after the recurrent product, as torch.nn.GRU does (the thesis: before).
+Controllers whose memory is more than a vector have files of their own: mnemon/associative_lstm.py and
+mnemon/fast_weights.py.
+
+Deviations: the GRU applies its reset gate after the recurrent product, as torch.nn.GRU does (the thesis: before). The
+original LSTM's f and h are both tanh, where Hochreiter and Schmidhuber (1997) scale them to ±2 and ±1, and errors flow
+back through its gates, where theirs are cut off.
 """
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import torch
 from jaxtyping import Float
@@ -41,7 +46,7 @@ class LSTMState(NamedTuple):
     cell: Float[Tensor, "B H"]  # c_t
 
 
-State = TypeVar("State", HiddenState, LSTMState)
+State = TypeVar("State", bound=tuple[Any, ...])  # a NamedTuple of tensors with at least `hidden`, the output (B H)
 
 
 class Controller(nn.Module, ABC, Generic[State]):
@@ -59,7 +64,7 @@ class Controller(nn.Module, ABC, Generic[State]):
     gates: ClassVar[int] = 1  # blocks of H rows in each matrix
     recurrent: ClassVar[bool] = True  # has weight_hh
     biased: ClassVar[bool] = True
-    state_type: ClassVar[type[HiddenState] | type[LSTMState]] = HiddenState
+    state_type: ClassVar[type[tuple[Any, ...]]] = HiddenState
 
     def __init__(
         self,
@@ -83,16 +88,26 @@ class Controller(nn.Module, ABC, Generic[State]):
         def parameter(*shape: int) -> nn.Parameter:
             return nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
 
-        rows = self.gates * hidden_size * (1 if programs is None else programs.programs)
+        rows = self.rows * (1 if programs is None else programs.programs)
         self.weight_ih = parameter(rows, input_size)
         self.weight_hh = parameter(rows, hidden_size) if self.recurrent else None
         self.bias_ih = parameter(rows) if self.biased else None
         self.bias_hh = parameter(rows) if self.biased and self.recurrent else None
-        names = self.state_type._fields if learned_state else ()
-        self.initial_state = nn.ParameterDict({name: parameter(hidden_size) for name in names})
+        shapes = self.state_shapes if learned_state else {}
+        self.initial_state = nn.ParameterDict({name: parameter(*shape) for name, shape in shapes.items()})
         self._add_parameters(parameter)
         self._connect_programs()
         self.reset_parameters()
+
+    @property
+    def rows(self) -> int:
+        """Of each matrix: what a step computes from [x, r] and from h."""
+        return self.gates * self.hidden_size
+
+    @property
+    def state_shapes(self) -> dict[str, tuple[int, ...]]:
+        """The parts of the state, without the batch."""
+        return dict.fromkeys(self.state_type._fields, (self.hidden_size,))  # type: ignore[attr-defined]
 
     def _add_parameters(self, parameter: Callable[..., nn.Parameter]) -> None:
         """For a controller with parameters beside its matrices: make them with ``parameter(*shape)``."""
@@ -110,7 +125,7 @@ class Controller(nn.Module, ABC, Generic[State]):
     def _connect_programs(self) -> None:
         if self.programs is not None:
             seen = self.weight_ih.shape[1] + (self.hidden_size if self.recurrent else 0)
-            self.programs.connect(seen, [self.gates * self.hidden_size], self.weight_ih)
+            self.programs.connect(seen, [self.rows], self.weight_ih)
 
     def reset_parameters(self) -> None:
         """Initialise as the family of the connected memory was published; a learned state is 0.05·N(0, 1)."""
@@ -124,9 +139,8 @@ class Controller(nn.Module, ABC, Generic[State]):
 
     def init_state(self, batch: int) -> State:
         """The learned initial state, or zeros."""
-        zeros = self.weight_ih.new_zeros(batch, self.hidden_size)
-        parts = dict.fromkeys(self.state_type._fields, zeros)
-        parts |= {name: part.expand(batch, -1) for name, part in self.initial_state.items()}
+        parts = {name: self.weight_ih.new_zeros(batch, *shape) for name, shape in self.state_shapes.items()}
+        parts |= {name: part.expand(batch, *part.shape) for name, part in self.initial_state.items()}
         return self.state_type(**parts)  # type: ignore[return-value]  # state_type is the class's State
 
     @abstractmethod
@@ -207,6 +221,24 @@ class LSTMController(Controller[LSTMState]):
         enter, forget, candidate, leave = (from_input + from_hidden).chunk(4, dim=1)
         cell = torch.sigmoid(forget) * state.cell + torch.sigmoid(enter) * torch.tanh(candidate)
         return LSTMState(torch.sigmoid(leave) * torch.tanh(cell), cell)
+
+
+class OriginalLSTMController(Controller[LSTMState]):
+    """Long short-term memory of 1997 (thesis §2.4.1, eq. scj), gates i, g, o: what its cell holds is never forgotten.
+
+    Its self-connection is fixed at 1, so errors flow back unchanged; and what is added without end may saturate h_t,
+    the internal state drift for which the LSTM was given its forget gate (:class:`LSTMController`).
+    """
+
+    gates = 3
+    state_type = LSTMState
+
+    def forward(self, inputs: Float[Tensor, "B C"], state: LSTMState) -> LSTMState:
+        """One step."""
+        from_input, from_hidden = self._products(inputs, state.hidden)
+        enter, candidate, leave = (from_input + from_hidden).chunk(3, dim=1)
+        cell = state.cell + torch.sigmoid(enter) * torch.tanh(candidate)  # s(t), with y^in and f
+        return LSTMState(torch.sigmoid(leave) * torch.tanh(cell), cell)  # y^out h(s)
 
 
 class LayerNormLSTMController(Controller[LSTMState]):

@@ -29,7 +29,10 @@ class Recipe(ABC):
 
 
 class NTMRecipe(Recipe):
-    """NTM and NUTM: wide uniform controller without biases, Xavier heads of gain 1.4."""
+    """NTM, NUTM and matrix memories: wide uniform controller without biases, Xavier heads of gain 1.4.
+
+    Matrix memories need it that keys differ from the start, which biases shared by all steps would prevent.
+    """
 
     def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], hidden_size: int) -> None:  # noqa: ARG002
         """U(±5/√(inputs + hidden)), biases 0."""

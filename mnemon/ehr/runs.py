@@ -116,10 +116,9 @@ def load_run(run: Path, folder: Path | None = None) -> TrainedRun:
     inputs = tuple(described["inputs"])
     task = prediction(prepared, "test", inputs)
     model = build_model(ModelConfig(**described["model"]), task.input_size, task.output_size)
-    path = checkpoint.latest(directory.checkpoints)
-    if path is None:
+    loaded, _ = checkpoint.newest_good(directory.checkpoints)
+    if loaded is None:
         raise UserError(f"the run in {run} has no checkpoint yet: let it train for longer")
-    loaded = checkpoint.load(path)
     checkpoint.restore_model(loaded, model)
     model.eval()
     return TrainedRun(model=model, prepared=prepared, inputs=inputs, step=loaded.step)

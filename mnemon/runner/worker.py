@@ -22,11 +22,13 @@ from mnemon.errors import UserError
 from mnemon.models.catalogue import build_model
 from mnemon.runner.classical import fit_classical
 from mnemon.runner.job import Job
+from mnemon.runner.measurement import Measurement, work_from_json
+from mnemon.runner.measuring import measure_law
 from mnemon.runner.messages import Assignment, Standing, parse_assignment
 from mnemon.runner.parameters import count_parameters
 from mnemon.runner.tracing import write_traces
 from mnemon.runner.view_tracing import write_view_traces
-from mnemon.tasks.base import Task
+from mnemon.tasks.base import Task, known_vectors
 from mnemon.training.allocation import keep_freed_memory
 from mnemon.training.directory import RunDirectory
 from mnemon.training.interrupt import Interrupted
@@ -61,8 +63,16 @@ def main() -> None:
 
 
 def work(assignment: Assignment, progress: Progress) -> None:
-    """Train, or go on training, and leave what is to stay."""
-    job, folder = Job.from_json(assignment.job), Path(assignment.folder)
+    """Train, go on training, or measure, and leave what is to stay."""
+    given = work_from_json(assignment.job)
+    if isinstance(given, Measurement):
+        measure_law(given, assignment, progress)
+    else:
+        _train(given, assignment, progress)
+
+
+def _train(job: Job, assignment: Assignment, progress: Progress) -> None:
+    folder = Path(assignment.folder)
     task, tests = job.open(None if assignment.data is None else Path(assignment.data))
     if job.classical is not None:
         fit_classical(job.classical, task, tests, assignment, job.training, progress)
@@ -95,7 +105,7 @@ def work(assignment: Assignment, progress: Progress) -> None:
 def _untrained(job: Job, task: Task) -> nn.Module:
     """The model as it begins, the same at every call."""
     seed_everything(job.training.seed)
-    return build_model(job.config, task.input_size, task.output_size)
+    return build_model(job.config, task.input_size, task.output_size, vectors=known_vectors(task))
 
 
 class PipeProgress:

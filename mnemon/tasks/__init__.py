@@ -9,6 +9,7 @@ from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
 from mnemon.tasks.documents import Documents, documents
 from mnemon.tasks.labelled import Splits
+from mnemon.tasks.multi_query_recall import MultiQueryRecall
 from mnemon.tasks.ngrams import DynamicNGrams, bayes_predictions
 from mnemon.tasks.odd_even import OddEven
 from mnemon.tasks.omniglot import FewShot, omniglot
@@ -39,6 +40,7 @@ __all__ = [
     "FewShot",
     "FiniteTask",
     "Max",
+    "MultiQueryRecall",
     "OddEven",
     "Pixels",
     "PrioritySort",

@@ -1,5 +1,8 @@
 """The tasks by name, with the settings of the thesis: the appendix's tables "Task settings" of chapter 7, and §6.5.
 
+Tasks that the thesis does not have say so: their place in it is "beyond", and their ``thesis_test`` the one that
+counts.
+
 In chapter 6 each length is trained and tested by itself; here training is at 50, and 100 tests how far that carries.
 """
 
@@ -18,6 +21,7 @@ from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
 from mnemon.tasks.documents import documents
 from mnemon.tasks.labelled import Splits
+from mnemon.tasks.multi_query_recall import MultiQueryRecall
 from mnemon.tasks.ngrams import DynamicNGrams
 from mnemon.tasks.odd_even import OddEven
 from mnemon.tasks.omniglot import omniglot
@@ -232,6 +236,14 @@ TASKS: dict[str, TaskEntry] = {
     "sinusoid": _sinusoid_entry(Sinusoid(length=100), summary="Continue a sinusoid from points of it."),
     "noisy-sinusoid": _sinusoid_entry(
         Sinusoid(length=100, noise=2.0), summary="Continue a sinusoid from noisy points of it."
+    ),
+    "multi-query-recall": TaskEntry(
+        summary="Given pairs of keys and values, give the value of every key.",
+        thesis="beyond",
+        file="mnemon/tasks/multi_query_recall.py",
+        train=MultiQueryRecall(max_pairs=8),
+        tests={f"{pairs} pairs": MultiQueryRecall(min_pairs=pairs, max_pairs=pairs) for pairs in (2, 4, 8, 12, 16)},
+        thesis_test="8 pairs",
     ),
 }
 

@@ -191,16 +191,18 @@ def test_a_wide_beam_finds_the_likeliest_answers() -> None:
     decoder, steps = model.decoders[0], 3
     encoded = model.open(model.encode(tokens, lengths))
     found = decoder.beam(encoded, steps, width=6**steps)
-    for row in range(2):
-        odds: dict[tuple[int, ...], float] = {}
-        for answer in itertools.product(range(6), repeat=steps):
-            until = answer[: answer.index(0) + 1] if 0 in answer else answer
-            ended = (*until, *(0,) * (steps - len(until)))
+    of_rows: list[dict[tuple[int, ...], float]] = [{}, {}]
+    for answer in itertools.product(range(6), repeat=steps):
+        until = answer[: answer.index(0) + 1] if 0 in answer else answer
+        ended = (*until, *(0,) * (steps - len(until)))
+        if ended in of_rows[0]:
+            continue
+        with torch.no_grad():
             given = torch.tensor(answer).unsqueeze(1).expand(steps, 2)
-            with torch.no_grad():
-                logits = decoder(encoded, steps, targets=given, teacher=1.0)[:, row]
-            logs = torch.log_softmax(logits, dim=-1)
-            odds[ended] = float(sum(logs[step, token] for step, token in enumerate(until)))
+            logs = torch.log_softmax(decoder(encoded, steps, targets=given, teacher=1.0), dim=-1)
+        for row, odds in enumerate(of_rows):
+            odds[ended] = float(sum(logs[step, row, token] for step, token in enumerate(until)))
+    for row, odds in enumerate(of_rows):
         best = sorted(odds, key=lambda answer: -odds[answer])[:5]
         assert [tuple(found.tokens[:, row, place].tolist()) for place in range(5)] == best
         torch.testing.assert_close(found.scores[row, :5].tolist(), [odds[answer] for answer in best])

@@ -15,6 +15,7 @@ from mnemon.tasks import (
     Double,
     DynamicNGrams,
     Max,
+    MultiQueryRecall,
     OddEven,
     Pixels,
     PrioritySort,
@@ -121,6 +122,11 @@ THESIS: dict[str, tuple[Task, str, Task]] = {
     "max": (Max(length=50, largest=50), "length 50", Max(length=50, largest=50)),
     "sinusoid": (Sinusoid(length=100, noise=0.0), "length 100", Sinusoid(length=100, noise=0.0)),
     "noisy-sinusoid": (Sinusoid(length=100, noise=2.0), "length 100", Sinusoid(length=100, noise=2.0)),
+    "multi-query-recall": (
+        MultiQueryRecall(keys=32, values=16, min_pairs=1, max_pairs=8, context=2),
+        "8 pairs",
+        MultiQueryRecall(keys=32, values=16, min_pairs=8, max_pairs=8, context=2),
+    ),
 }
 
 
@@ -153,7 +159,7 @@ def test_an_entry_points_to_its_file(name: str) -> None:
     assert entry is TASKS[name]
     root = Path(mnemon.__file__).parent.parent
     assert f"class {type(entry.train).__name__}" in (root / entry.file).read_text(encoding="utf-8")
-    assert entry.thesis.startswith(("§7.4.", "§6.5.", "§4.5."))
+    assert entry.thesis.startswith(("§7.4.", "§6.5.", "§4.5.", "beyond"))
     assert entry.summary.endswith(".")
 
 
@@ -191,8 +197,8 @@ def test_a_near_miss_is_put_right() -> None:
         "no task is called 'asociative_recall': did you mean 'associative-recall'? write one of "
         "copy, repeat-copy, associative-recall, ngrams, priority-sort, long-copy, "
         "copy-and-repeat-copy, copy-and-associative-recall, copy-and-priority-sort, four-in-sequence, continual, "
-        "odd-even, sum-of-two, token-copy, double, reverse, add, max, sinusoid, noisy-sinusoid, mnist, permuted-mnist, "
-        "omniglot-5, omniglot-10, omniglot-5-persistent, omniglot-10-persistent, babi, "
+        "odd-even, sum-of-two, token-copy, double, reverse, add, max, sinusoid, noisy-sinusoid, multi-query-recall, "
+        "mnist, permuted-mnist, omniglot-5, omniglot-10, omniglot-5-persistent, omniglot-10-persistent, babi, "
         "babi-questions, babi-facts, imdb, ag-news, dbpedia, yelp-polarity, yelp-full, yahoo-answers"
     )
 

@@ -1,6 +1,6 @@
 """What was odd in the files: how often, and where first. Nothing is left out in silence.
 
-A note names a file and a line, never what stands there: that may be a patient's number.
+A note names a file and a line, never what stands there: that may be a patient's number, or what somebody said.
 """
 
 from dataclasses import dataclass, field
@@ -46,6 +46,22 @@ class Notes:
     def skip(self, reason: str, file: str, lines: Integer[np.ndarray, "rows"]) -> None:
         """Rows of a file that are left out."""
         _add(self.skipped, reason, len(lines), [f"{file} line {line}" for line in lines[:EXAMPLES].tolist()])
+
+    def skip_at(self, reason: str, place: str) -> None:
+        """Something that is left out, by its place, such as ``lines.txt line 3``."""
+        _add(self.skipped, reason, 1, [place])
+
+    def notice_at(self, reason: str, place: str) -> None:
+        """Something that is as it should not quite be, and no mistake."""
+        _add(self.noticed, reason, 1, [place])
+
+    def complaint(self) -> str | None:
+        """What was left out, in one line; None: nothing."""
+        told = [
+            f"{note.count:,} {reason} ({', '.join(note.examples)}{', …' if note.count > len(note.examples) else ''})"
+            for reason, note in self.skipped.items()
+        ]
+        return f"left out: {'; '.join(told)}" if told else None
 
     def skip_in(
         self, reason: str, files: Integer[np.ndarray, "rows"], lines: Integer[np.ndarray, "rows"], *, kept: bool = False

@@ -1,7 +1,8 @@
-"""One campaign at a time in a folder.
+"""One process at a time in a folder, or one campaign with its workers.
 
-The lock is on the folder itself and is handed to the workers, so that it is free only when the last of them is gone,
-even where the campaign was killed and they are still saving. Nothing is left behind.
+The lock is on the folder itself and leaves nothing behind: the system takes it from a process that is gone. A campaign
+hands it to its workers, so that it is free only when the last of them is gone, even where the campaign was killed and
+they are still saving.
 """
 
 import fcntl
@@ -13,18 +14,16 @@ from pathlib import Path
 
 from mnemon.errors import UserError
 
-PATIENCE = 15.0  # seconds that the workers of a killed campaign may need to see it and save
-
 
 @contextmanager
-def only_campaign_in(folder: Path, patience: float = PATIENCE) -> Iterator[int]:
-    """Hold the lock; gives its descriptor, for the workers to inherit."""
+def only_one_in(folder: Path, patience: float = 0.0) -> Iterator[int]:
+    """Hold the lock, which is waited for so many seconds; gives its descriptor, for workers to inherit."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         deadline = time.monotonic() + patience
         while not _taken(descriptor):
             if time.monotonic() > deadline:
-                raise UserError(f"another mnemon run is at work in {folder}: wait for it, or choose another folder")
+                raise UserError(f"another mnemon is at work in {folder}: wait for it, or choose another folder")
             time.sleep(0.1)
         yield descriptor
     finally:
