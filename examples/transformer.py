@@ -1,7 +1,7 @@
 """A Transformer learns to say a sequence backwards, which a causal one must keep until its end.
 
-The same call as any recurrent network: ``output, state = model(inputs)``. While it answers it sees zeros, so all it says
-comes from attention to the steps before. Its state is what it was shown, so a sequence may come in parts.
+The same call as any recurrent network: ``output, state = model(inputs)``. While it answers it sees zeros, so all that
+it says comes from attention to the steps before. Its state is what it was shown, so a sequence may come in parts.
 
 Run with: python examples/transformer.py
 """

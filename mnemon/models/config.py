@@ -56,7 +56,7 @@ class ModelConfig:
     program_key: int | None = None  # size of a program's key; None: as many numbers as programs
     program_choice: str | None = None  # "softmax", a mixture; "gumbel", one of them at a time; None: a mixture
     embedding: int | None = None  # of a token, where the model reads views; None: 64
-    layers: int | None = None  # of every controller; None: 1
+    layers: int | None = None  # of every controller, None: 1; of a Transformer, None: 2
     hops: int | None = None  # times that a memory network reads a story; None: 3
     linear_start: float | None = None  # the first share of the steps, without softmax in the hops; None: 0
     mode_weighting: str | None = None  # of a mixture: "max", "sparse" or "stick-breaking"; None: max
@@ -91,7 +91,7 @@ class ModelEntry(NamedTuple):
     has_programs: bool = False  # of the interface
     reads_views: bool = False
     has_embedding: bool = True  # of tokens, with a size of its own, where it reads views
-    has_layers: bool = True  # of its controllers
+    has_layers: bool = True  # can have several
     has_hops: bool = False
     starts_linear: bool = False  # can leave out the softmax at first
     is_variational: bool = False
