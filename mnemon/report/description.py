@@ -17,7 +17,8 @@ FORMAT = "mnemon experiment"
 VERSION = 1
 
 Better = Literal["higher", "lower"]
-Shown = Literal["memory", "states"]  # of a trace: what was done in a sequence, or where the controller's states lie
+# of a trace: what was done in a sequence, or where the controller's states or the latent variables lie
+Shown = Literal["memory", "states", "latents"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,6 +26,11 @@ ACROSS = 8  # arrays side by side
 PANEL = 1.7  # inches
 SHORTEST_NAMED = 0.02  # share of the steps
 STATES_ACROSS = 2
+CAPTIONS = {
+    "states": "The controller's states on their first two principal components, fainter the earlier in their sequence.",
+    "latents": "The latent variable of the first step on its first two principal components: drawn from the prior of "
+    "one context, and from the posteriors of its right answers.",
+}
 FAINTEST = 0.4  # the first states of a sequence
 
 
@@ -42,7 +47,7 @@ def trace_pictures(results: Results) -> list[Picture]:
     traced = _traced(results)
     if results.description.shows == "memory":
         return [_memory(each) for each in traced]
-    return [_states(traced)] if traced else []
+    return [_states(traced, CAPTIONS[results.description.shows])] if traced else []
 
 
 def _traced(results: Results) -> list[Traced]:
@@ -103,7 +108,7 @@ def _name_spans(panel: Axes, spans: list[dict[str, Any]], steps: int) -> None:
     panel.secondary_yaxis("right").set_yticks(list(middles), list(middles.values()))
 
 
-def _states(traced: list[Traced]) -> Picture:
+def _states(traced: list[Traced], caption: str) -> Picture:
     """A panel for each model; a state is fainter the earlier in its sequence."""
     down = -(-len(traced) // STATES_ACROSS)
     figure = Figure(figsize=(9, 3.6 * down), layout="constrained")
@@ -112,7 +117,6 @@ def _states(traced: list[Traced]) -> Picture:
         _draw_states(panel, each)
     for panel in panels[len(traced) :]:
         panel.set_axis_off()
-    caption = "The controller's states on their first two principal components, fainter the earlier in their sequence."
     return Picture(caption, svg(figure))
 
 

@@ -7,7 +7,9 @@ from mnemon.tasks.catalogue import DATA_TASKS, TASKS, DataTaskEntry, TaskEntry, 
 from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
 from mnemon.tasks.documents import Documents, documents
+from mnemon.tasks.guided import Guided
 from mnemon.tasks.labelled import Splits
+from mnemon.tasks.multi_modal import ModeCoverage, MultiModal
 from mnemon.tasks.ngrams import DynamicNGrams, bayes_predictions
 from mnemon.tasks.odd_even import OddEven
 from mnemon.tasks.omniglot import FewShot, omniglot
@@ -36,7 +38,10 @@ __all__ = [
     "DynamicNGrams",
     "FewShot",
     "FiniteTask",
+    "Guided",
     "Max",
+    "ModeCoverage",
+    "MultiModal",
     "OddEven",
     "Pixels",
     "PrioritySort",

@@ -16,7 +16,9 @@ from mnemon.tasks.base import Task
 from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
 from mnemon.tasks.documents import documents
+from mnemon.tasks.guided import Guided
 from mnemon.tasks.labelled import Splits
+from mnemon.tasks.multi_modal import ModeCoverage, MultiModal
 from mnemon.tasks.ngrams import DynamicNGrams
 from mnemon.tasks.odd_even import OddEven
 from mnemon.tasks.omniglot import omniglot
@@ -222,6 +224,14 @@ TASKS: dict[str, TaskEntry] = {
         train=SumOfTwo(),
         tests={f"length 1-{longest}": SumOfTwo(max_length=longest) for longest in (10, 15, 20)},
         thesis_test="length 1-10",
+    ),
+    "multi-modal": TaskEntry(
+        summary="Give one of several right answers, of which none is likelier.",
+        thesis="§5.1",
+        file="mnemon/tasks/multi_modal.py",
+        train=MultiModal(),
+        tests={"bounds": Guided(task=MultiModal()), "coverage": ModeCoverage(task=MultiModal())},
+        thesis_test="coverage",
     ),
     "token-copy": _token_entry(TokenCopy, summary="Repeat a sequence of tokens.", thesis="§6.5.2"),
     "double": _token_entry(Double, summary="Repeat a sequence of tokens twice.", thesis="§6.5.1"),
