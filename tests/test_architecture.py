@@ -47,7 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "training": {"errors", "tasks"},
     "report": {"errors", "training"},
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
-    "runner": {"ehr", "errors", "memory", "models", "report", "tasks", "trace", "training", "views"},
+    "runner": {"ehr", "errors", "memory", "models", "report", "tasks", "theory", "trace", "training", "views"},
     "experiments": {"ehr", "errors", "models", "runner", "tasks", "training"},
     "commands": {
         "cell",

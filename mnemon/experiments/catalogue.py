@@ -4,6 +4,7 @@ from mnemon.errors import look_up
 from mnemon.experiments.babi import BABI
 from mnemon.experiments.big_memory import BIG_MEMORY
 from mnemon.experiments.continual import CONTINUAL
+from mnemon.experiments.dialogue import DIALOGUE, DIALOGUE_SAMPLES
 from mnemon.experiments.documents import DOCUMENTS
 from mnemon.experiments.health_records import DISEASE_PROGRESSION, DRUG_PRESCRIPTION, TREATMENT
 from mnemon.experiments.inside_memories import READ_MODES, WRITE_GATES
@@ -46,6 +47,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         DISEASE_PROGRESSION,
         READ_MODES,
         WRITE_GATES,
+        DIALOGUE,
+        DIALOGUE_SAMPLES,
     )
 }
 

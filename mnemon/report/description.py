@@ -17,8 +17,9 @@ FORMAT = "mnemon experiment"
 VERSION = 1
 
 Better = Literal["higher", "lower"]
-# Of a trace: what was done in a sequence, where the controller's states lie, what was said, or nothing.
-Shown = Literal["memory", "states", "samples", "nothing"]
+# Of a trace: what was done in a sequence, where the controller's states or the latent variables lie, what was said,
+# or nothing.
+Shown = Literal["memory", "states", "latents", "samples", "nothing"]
 
 
 @dataclass(frozen=True, kw_only=True)

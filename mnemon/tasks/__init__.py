@@ -6,8 +6,12 @@ from mnemon.tasks.base import Batch, ChangingTask, CountingTask, FiniteTask, Tas
 from mnemon.tasks.catalogue import DATA_TASKS, TASKS, DataTaskEntry, TaskEntry, find_task
 from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
+from mnemon.tasks.dialogue import Dialogue
+from mnemon.tasks.dialogue_sets import dialogue
 from mnemon.tasks.documents import Documents, documents
+from mnemon.tasks.guided import Guided
 from mnemon.tasks.labelled import Splits
+from mnemon.tasks.multi_modal import ModeCoverage, MultiModal
 from mnemon.tasks.ngrams import DynamicNGrams, bayes_predictions
 from mnemon.tasks.odd_even import OddEven
 from mnemon.tasks.omniglot import FewShot, omniglot
@@ -16,6 +20,7 @@ from mnemon.tasks.priority_sort import PrioritySort
 from mnemon.tasks.repeat_copy import RepeatCopy
 from mnemon.tasks.sequencing import Sequencing
 from mnemon.tasks.sinusoid import Sinusoid
+from mnemon.tasks.spoken import Spoken
 from mnemon.tasks.sum_of_two import SumOfTwo
 from mnemon.tasks.tokens import Add, Double, Max, Reverse, TokenCopy, TokenTask
 
@@ -31,12 +36,16 @@ __all__ = [
     "Copy",
     "CountingTask",
     "DataTaskEntry",
+    "Dialogue",
     "Documents",
     "Double",
     "DynamicNGrams",
     "FewShot",
     "FiniteTask",
+    "Guided",
     "Max",
+    "ModeCoverage",
+    "MultiModal",
     "OddEven",
     "Pixels",
     "PrioritySort",
@@ -45,6 +54,7 @@ __all__ = [
     "Sequencing",
     "Sinusoid",
     "Splits",
+    "Spoken",
     "SumOfTwo",
     "Task",
     "TaskEntry",
@@ -53,6 +63,7 @@ __all__ = [
     "Widened",
     "babi",
     "bayes_predictions",
+    "dialogue",
     "documents",
     "find_task",
     "mnist",
