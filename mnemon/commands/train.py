@@ -2,9 +2,10 @@
 
 import dataclasses
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import torch
 import tyro
@@ -23,15 +24,20 @@ from mnemon.tasks.catalogue import find_task
 from mnemon.training.allocation import keep_freed_memory
 from mnemon.training.config import TrainConfig
 
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+MOST_ACROSS = 8  # metrics side by side
+
 
 @dataclass(frozen=True, kw_only=True)
 class Train:
     """Train a model on a task, test it on settings it has not seen, and keep all of it in a folder.
 
     Sizes that are not given are the thesis's for the tasks of its §7.4.1 and §7.4.2; on dialogue they are those of
-    mnemon run dialogue; for all others they are 100 hidden units, 128 slots of 20 numbers, and one head. Where there are
-    stored programs, the loss that keeps their keys apart has the weight 0.1, times 0.9 at each step. Stop with Ctrl-C
-    and go on with --resume: the run then ends as if it had never been stopped.
+    mnemon run dialogue; for all others they are 100 hidden units, 128 slots of 20 numbers, and one head. Where there
+    are stored programs, the loss that keeps their keys apart has the weight 0.1, times 0.9 at each step. Stop with
+    Ctrl-C and go on with --resume: the run then ends as if it had never been stopped.
 
     Example: mnemon train copy --model ntm --seed 1
     """
@@ -133,16 +139,9 @@ class Train:
             command=["mnemon", *sys.argv[1:]],
         )
         from rich.console import Console
-        from rich.table import Table
 
-        table = Table(title=f"{self.model} on {self.task}, {result.parameters:,} parameters, seed {self.seed}")
-        table.add_column("test")
-        names = list(dict.fromkeys(name for metrics in result.metrics.values() for name in metrics))
-        for name in names:
-            table.add_column(name.replace("_", " "), justify="right")
-        for test, metrics in result.metrics.items():
-            table.add_row(test, *(f"{metrics[name]:.4g}" for name in names))
-        Console().print(table)
+        title = f"{self.model} on {self.task}, {result.parameters:,} parameters, seed {self.seed}"
+        Console().print(_table(title, result.metrics))
         Console(stderr=True).print(f"kept in {out}", highlight=False)
 
     def _training(self, task: Task, config: ModelConfig) -> TrainConfig:
@@ -166,3 +165,26 @@ class Train:
             usual, vectors = dialogue.sizes(self.model), task.word_vectors
             given["embedding"] = usual.embedding if vectors is None else vectors.vectors.shape[1]
         return dataclasses.replace(usual, controller=self.controller, writing=self.writing, **given)
+
+
+def _table(title: str, metrics: Mapping[str, Mapping[str, float]]) -> "RichTable":
+    """A row for each test or, where there are many metrics, for each of them; tests need not have the same ones."""
+    from rich.table import Table
+
+    names = list(dict.fromkeys(name for found in metrics.values() for name in found))
+    numbers = {
+        (test, name): f"{found[name]:.4g}" if name in found else "–"
+        for test, found in metrics.items()
+        for name in names
+    }
+    across = len(names) <= MOST_ACROSS
+    table = Table("test" if across else "metric", title=title)
+    for column in names if across else metrics:
+        table.add_column(column.replace("_", " "), justify="right")
+    if across:
+        for test in metrics:
+            table.add_row(test, *(numbers[test, name] for name in names))
+    else:
+        for name in names:
+            table.add_row(name.replace("_", " "), *(numbers[test, name] for test in metrics))
+    return table

@@ -22,7 +22,7 @@ from mnemon.training.config import TrainConfig
 
 FILE = "mnemon/experiments/dialogue.py"
 TRAINING = TrainConfig(
-    steps=4_000,
+    steps=3_000,
     batch_size=32,
     optimiser="adam",
     learning_rate=1e-3,
@@ -30,10 +30,10 @@ TRAINING = TrainConfig(
     clip_norm=10.0,
     teacher=1.0,
     log_every=100,
-    eval_every=2_000,
+    eval_every=1_500,
     checkpoint_every=500,
 )
-WARMUP = 2_000  # steps over which the divergence gains its full weight
+WARMUP = 1_500  # steps over which the divergence gains its full weight
 SETS = {"Chit-Chat": "chit-chat", "Self-dialogue": "self-dialogue"}
 
 # By model and heads: the size of each controller with which it has as many parameters as the others.
