@@ -65,7 +65,7 @@ def _batch(task: Task, seed: int) -> tuple[Batch, list[str]]:
     inner = task.task if isinstance(task, Wrapping) else task
     if isinstance(inner, MultiModal):
         modes = [number % inner.modes for number in range(SEQUENCES)]
-        return inner.ask([1] * SEQUENCES, modes), [f"posterior, answer {mode + 1}" for mode in modes]
+        return inner.ask([0] * SEQUENCES, modes), [f"posterior, answer {mode + 1}" for mode in modes]
     batch = draw(inner, SEQUENCES, batch_seed(seed, "trace", 0), torch.device("cpu"))
     return batch, ["posterior"] * SEQUENCES
 
