@@ -5,6 +5,7 @@ from mnemon.experiments.babi import BABI
 from mnemon.experiments.babi_memory_networks import BABI_MEMORY_NETWORKS
 from mnemon.experiments.big_memory import BIG_MEMORY
 from mnemon.experiments.continual import CONTINUAL
+from mnemon.experiments.dialogue import DIALOGUE, DIALOGUE_SAMPLES
 from mnemon.experiments.documents import DOCUMENTS
 from mnemon.experiments.fisher_curves import FISHER_CURVES
 from mnemon.experiments.gradient_flow import GRADIENT_FLOW
@@ -64,6 +65,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         SEMANTIC_STAGES,
         GRADIENT_FLOW,
         ASSOCIATIVE_RECALL_MQAR,
+        DIALOGUE,
+        DIALOGUE_SAMPLES,
     )
 }
 
