@@ -59,7 +59,8 @@ class ModelConfig:
     layers: int | None = None  # of every controller, None: 1; of a Transformer, None: 2
     hops: int | None = None  # times that a memory network reads a story; None: 3
     linear_start: float | None = None  # the first share of the steps, without softmax in the hops; None: 0
-    mode_weighting: str | None = None  # of a mixture: "max", "sparse" or "stick-breaking"; None: max
+    mode_weighting: str | None = None  # of a mixture: "max", "even", "sparse" or "stick-breaking"; None: max
+    mode_offsets: bool | None = None  # whether each mode has a learned offset; None: as the thesis, none has
     free_bits: float | None = None  # nats of divergence that a latent variable costs nothing; None: 0
     decoder_writes: bool | None = None  # whether a variational decoder writes its memory; None: it does
 
