@@ -9,6 +9,7 @@ from mnemon.experiments.documents import DOCUMENTS
 from mnemon.experiments.health_records import DISEASE_PROGRESSION, DRUG_PRESCRIPTION, TREATMENT
 from mnemon.experiments.inside_memories import READ_MODES, WRITE_GATES
 from mnemon.experiments.memorisation import MEMORISATION
+from mnemon.experiments.multi_modal import MODE_USAGE, MULTI_MODAL
 from mnemon.experiments.ntm_tasks import NTM_SEQUENCING, NTM_SINGLE
 from mnemon.experiments.odd_even import ODD_EVEN
 from mnemon.experiments.omniglot import OMNIGLOT
@@ -47,6 +48,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         DISEASE_PROGRESSION,
         READ_MODES,
         WRITE_GATES,
+        MULTI_MODAL,
+        MODE_USAGE,
         DIALOGUE,
         DIALOGUE_SAMPLES,
     )

@@ -51,7 +51,8 @@ class ModelConfig:
     program_choice: str | None = None  # "softmax", a mixture; "gumbel", one of them at a time; None: a mixture
     embedding: int | None = None  # of a token, where the model reads views; None: 64
     layers: int | None = None  # of every controller; None: 1
-    mode_weighting: str | None = None  # of a mixture: "max", "sparse" or "stick-breaking"; None: max
+    mode_weighting: str | None = None  # of a mixture: "max", "even", "sparse" or "stick-breaking"; None: max
+    mode_offsets: bool | None = None  # whether each mode has a learned offset; None: as the thesis, none has
     free_bits: float | None = None  # nats of divergence that a latent variable costs nothing; None: 0
     decoder_writes: bool | None = None  # whether a variational decoder writes its memory; None: it does
 
