@@ -66,10 +66,10 @@ EXPERIMENTS: dict[str, Experiment] = {
         SEMANTIC_STAGES,
         GRADIENT_FLOW,
         ASSOCIATIVE_RECALL_MQAR,
-        DIALOGUE,
-        DIALOGUE_SAMPLES,
         MULTI_MODAL,
         MODE_USAGE,
+        DIALOGUE,
+        DIALOGUE_SAMPLES,
     )
 }
 
