@@ -55,7 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "laws": {"associative", "errors", "spectra", "theory", "training"},
     "report": {"errors", "laws", "training"},  # of laws, what they came to
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
-    "runner": {"ehr", "errors", "laws", "memory", "models", "report", "tasks", "trace", "training", "views"},
+    "runner": {"ehr", "errors", "laws", "memory", "models", "report", "tasks", "theory", "trace", "training", "views"},
     "experiments": {"ehr", "errors", "laws", "models", "rnn", "runner", "state", "tasks", "training"},
     "commands": {
         "cell",

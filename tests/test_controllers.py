@@ -9,14 +9,17 @@ import torch
 from torch import Tensor, nn
 
 from mnemon import (
+    AssociativeLSTMController,
     DNCMemory,
     ElmanController,
+    FastWeightController,
     FeedForwardController,
     GRUController,
     LayerNormLSTMController,
     LRUAMemory,
     LSTMController,
     NTMMemory,
+    OriginalLSTMController,
     UserError,
 )
 from mnemon.controllers import Controller, HiddenState, LSTMState
@@ -29,12 +32,15 @@ CONTROLLERS: list[Make] = [
     GRUController,
     LSTMController,
     LayerNormLSTMController,
+    OriginalLSTMController,
+    AssociativeLSTMController,
+    FastWeightController,
 ]
 RECURRENT = CONTROLLERS[1:]
 every_controller = pytest.mark.parametrize("make", CONTROLLERS)
 every_recurrent = pytest.mark.parametrize("make", RECURRENT)
 
-BATCH, INPUT, READ, HIDDEN, STEPS = 3, 4, 3, 5, 4
+BATCH, INPUT, READ, HIDDEN, STEPS = 3, 4, 3, 6, 4
 
 
 @pytest.fixture(autouse=True)
@@ -137,6 +143,57 @@ def test_layer_norm_lstm_against_a_loop() -> None:
             torch.testing.assert_close(part[sample], draw(0).new_tensor(expected), rtol=1e-10, atol=1e-10)
 
 
+def original_lstm(
+    controller: OriginalLSTMController, inputs: list[float], hidden: list[float], cell: list[float]
+) -> tuple[list[float], list[float]]:
+    parameters = {name: part.tolist() for name, part in controller.named_parameters()}
+
+    def net(row: int) -> float:
+        seen = sum(w * x for w, x in zip(parameters["weight_ih"][row], inputs, strict=True))
+        recurrent = sum(w * h for w, h in zip(parameters["weight_hh"][row], hidden, strict=True))
+        return seen + recurrent + parameters["bias_ih"][row] + parameters["bias_hh"][row]
+
+    new_cell = [s + sigmoid(net(unit)) * math.tanh(net(HIDDEN + unit)) for unit, s in enumerate(cell)]
+    return [sigmoid(net(2 * HIDDEN + unit)) * math.tanh(s) for unit, s in enumerate(new_cell)], new_cell
+
+
+def test_original_lstm_against_a_loop() -> None:
+    controller = OriginalLSTMController(INPUT, HIDDEN, dtype=torch.float64)
+    state = start = LSTMState(draw(BATCH, HIDDEN), draw(BATCH, HIDDEN))
+    inputs = draw(STEPS, BATCH, INPUT)
+    for x in inputs:
+        state = controller(x, state)
+    for sample in range(BATCH):
+        hidden, cell = start.hidden[sample].tolist(), start.cell[sample].tolist()
+        for x in inputs[:, sample].tolist():
+            hidden, cell = original_lstm(controller, x, hidden, cell)
+        for part, expected in ((state.hidden, hidden), (state.cell, cell)):
+            torch.testing.assert_close(part[sample], draw(0).new_tensor(expected), rtol=1e-10, atol=1e-10)
+
+
+def test_original_lstm_is_an_lstm_that_always_keeps() -> None:
+    original, usual = (make(INPUT, HIDDEN, dtype=torch.float64) for make in (OriginalLSTMController, LSTMController))
+    with torch.no_grad():
+        for name, part in usual.named_parameters():
+            enter, _, candidate, leave = part.chunk(4)
+            original.get_parameter(name).copy_(torch.cat([enter, candidate, leave]))
+        assert usual.bias_ih is not None
+        usual.bias_ih[HIDDEN : 2 * HIDDEN] = 1e4
+    inputs, state = draw(BATCH, INPUT), LSTMState(draw(BATCH, HIDDEN), draw(BATCH, HIDDEN))
+    for ours, expected in zip(original(inputs, state), usual(inputs, state), strict=True):
+        torch.testing.assert_close(ours, expected)
+
+
+def test_errors_flow_back_through_the_original_cell_unchanged() -> None:
+    """The constant error carousel: ∂s(t)/∂s(0) along the cell is 1 at every unit, however long."""
+    controller = OriginalLSTMController(INPUT, HIDDEN, dtype=torch.float64)
+    cell = draw(1, HIDDEN).requires_grad_()
+    state = LSTMState(torch.zeros(1, HIDDEN, dtype=torch.float64), cell)
+    for x in draw(50, 1, INPUT):
+        state = controller(x, state._replace(hidden=state.hidden.detach()))  # the path through the gates is cut
+    assert torch.equal(torch.autograd.grad(state.cell.sum(), cell)[0], torch.ones(1, HIDDEN, dtype=torch.float64))
+
+
 def test_layer_norm_lstm_begins_with_gains_of_one_and_no_biases() -> None:
     controller = LayerNormLSTMController(INPUT, HIDDEN)
     assert torch.equal(controller.norm_gain, torch.ones(5, HIDDEN))
@@ -153,6 +210,9 @@ def test_layer_norm_lstm_begins_with_gains_of_one_and_no_biases() -> None:
         (GRUController, 3 * HIDDEN * (INPUT + READ + HIDDEN + 2)),
         (LSTMController, 4 * HIDDEN * (INPUT + READ + HIDDEN + 2)),
         (LayerNormLSTMController, 4 * HIDDEN * (INPUT + READ + HIDDEN) + 10 * HIDDEN),
+        (OriginalLSTMController, 3 * HIDDEN * (INPUT + READ + HIDDEN + 2)),
+        (AssociativeLSTMController, 9 * HIDDEN // 2 * (INPUT + READ + HIDDEN + 2)),
+        (FastWeightController, HIDDEN * (INPUT + READ + HIDDEN + 2) + 2 * HIDDEN),
     ],
 )
 def test_parameter_count(make: Make, expected: int) -> None:
@@ -193,8 +253,9 @@ def test_gradient(make: Make) -> None:
 @every_controller
 def test_starts_from_zero(make: Make) -> None:
     state = connected(make).init_state(BATCH)
+    assert state.hidden.shape == (BATCH, HIDDEN)
     for part in state:
-        assert torch.equal(part, torch.zeros(BATCH, HIDDEN, dtype=torch.float64))
+        assert torch.equal(part, torch.zeros(BATCH, *part.shape[1:], dtype=torch.float64))
 
 
 @every_recurrent
@@ -202,11 +263,11 @@ def test_starts_from_what_it_learned(make: Make) -> None:
     controller = connected(make, learned_state=True)
     plain = sum(part.numel() for part in connected(make).parameters())
     state = controller.init_state(BATCH)
-    assert sum(part.numel() for part in controller.parameters()) == plain + HIDDEN * len(state)
+    assert sum(part.numel() for part in controller.parameters()) == plain + sum(part[0].numel() for part in state)
     for name, part in state._asdict().items():
         learned = controller.initial_state[name]
         assert learned.any()
-        assert part.shape == (BATCH, HIDDEN)
+        assert part.shape == (BATCH, *learned.shape)
         assert all(torch.equal(sample, learned) for sample in part)
     output = controller(draw(BATCH, INPUT + READ), state).hidden
     for gradient in torch.autograd.grad(output.sum(), list(controller.initial_state.values())):

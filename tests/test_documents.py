@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from mnemon.models.catalogue import MODELS
+from mnemon.report.results import read_results
+from mnemon.report.tables import mean_and_sd, number
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -43,6 +45,16 @@ def test_speeds_of_the_readme_are_those_on_record() -> None:
         peer = f"{engines['dnc (PyPI)'] / native:.1f}×" if "dnc (PyPI)" in engines else "–"
         reference, alone = f"{engines['reference'] / native:.1f}×", f"{engines['nn.LSTM'] / native:.2f}"
         assert f"| `{workload}` | {native:.0f} ms | {peer} | {reference} | {alone} |" in readme
+
+
+@pytest.mark.parametrize("name", ["hopfield-capacity", "holographic-noise", "sdm-recall"])
+def test_laws_of_associative_memories_are_those_on_record(name: str) -> None:
+    page = (ROOT / "docs/associative.md").read_text()
+    results = read_results(ROOT / "results" / name)
+    for row in results.rows:
+        described = row.described
+        beside = number(described.thesis)
+        assert f"| `{name}` | {described.setting} | {mean_and_sd(row)} | {len(row.values)} | {beside} |" in page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -5,6 +5,7 @@ from mnemon.experiments.babi import BABI
 from mnemon.experiments.babi_memory_networks import BABI_MEMORY_NETWORKS
 from mnemon.experiments.big_memory import BIG_MEMORY
 from mnemon.experiments.continual import CONTINUAL
+from mnemon.experiments.dialogue import DIALOGUE, DIALOGUE_SAMPLES
 from mnemon.experiments.documents import DOCUMENTS
 from mnemon.experiments.fisher_curves import FISHER_CURVES
 from mnemon.experiments.gradient_flow import GRADIENT_FLOW
@@ -23,6 +24,7 @@ from mnemon.experiments.reasoning import REASONING
 from mnemon.experiments.sdm_recall import SDM_RECALL
 from mnemon.experiments.semantic_stages import SEMANTIC_STAGES
 from mnemon.experiments.sinusoid import SINUSOID
+from mnemon.experiments.stack_transduction import STACK_TRANSDUCTION
 from mnemon.experiments.state_clusters import STATE_CLUSTERS
 from mnemon.experiments.sum_of_two import SUM_OF_TWO
 from mnemon.experiments.uw_ablation import UW_ABLATION
@@ -53,6 +55,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         TREATMENT,
         DRUG_PRESCRIPTION,
         DISEASE_PROGRESSION,
+        STACK_TRANSDUCTION,
         READ_MODES,
         WRITE_GATES,
         HOPFIELD_CAPACITY,
@@ -62,6 +65,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         SEMANTIC_STAGES,
         GRADIENT_FLOW,
         ASSOCIATIVE_RECALL_MQAR,
+        DIALOGUE,
+        DIALOGUE_SAMPLES,
     )
 }
 

@@ -14,9 +14,7 @@ at both and reads both. d_t = σ(·), u_t = σ(·), v_t = tanh(·).
 Deviations:
     slots: the printed V has a row for every step. Here it has N, and a row without strength, which no equation sees,
         gives its place to a new one; so the numbers are the printed ones while no more than N rows have strength. A
-        push beyond that loses the weakest row; of equally weak ones that farthest from where it is pushed.
-    pops at the start: u_t = σ(· − 1), which is where the bias b_u begins. A network that pops as much as it pushes
-        from the first has nothing to read from which it could learn to push.
+        push beyond that loses the weakest row, be it the new one; of equally weak ones that farthest from the new one.
     output: the cell's read-out also sees r_t; the printed o_t sees r_{t−1} alone, through the controller.
     queue and deque: the thesis does not print their equations; they are those of Grefenstette et al.
 """
@@ -29,10 +27,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, einsum
 from torch.nn import functional as F
 
-from mnemon.initialisation import DNCRecipe
+from mnemon.initialisation import StackRecipe
 from mnemon.memory.base import Memory, check_sizes
-
-FEWER_POPS = 1.0  # what is taken from the pop signal before σ
 
 
 class End(Enum):
@@ -60,47 +56,33 @@ def read_weights(strengths: Float[Tensor, "B N"], end: End) -> Float[Tensor, "B 
 
 
 class Room(NamedTuple):
-    """Where a row goes, and which rows make way for it by going down."""
+    """Where a new row goes, and which rows make way for it, by how many slots."""
 
     here: Bool[Tensor, "B N"]
-    lowered: Bool[Tensor, "B N"]
+    moved: Bool[Tensor, "B N"]
+    by: int
 
 
-def room_on_top(strengths: Float[Tensor, "B N"]) -> Room:
-    """The slot above all rows with strength; without one, the weakest row is lost, and those above it go down."""
+def make_room(strengths: Float[Tensor, "B N"], strength: Float[Tensor, "B 1"], end: End) -> Room:
+    """The slot beyond all rows with strength; without one, the weakest row is lost, and those beyond it make way.
+
+    Where the new row is weaker than all others, it has no room.
+    """
+    if end is End.BOTTOM:
+        top = make_room(strengths.flip(1), strength, End.TOP)
+        return Room(top.here.flip(1), top.moved.flip(1), -top.by)
     slots = strengths.shape[1]
     numbers = torch.arange(slots, device=strengths.device)
     height = ((strengths > 0) * (numbers + 1)).amax(1, keepdim=True)
-    weakest = strengths.argmin(1, keepdim=True)  # the lowest of them
-    return Room(numbers == height.clamp_max(slots - 1), (height == slots) & (numbers >= weakest))
+    least, weakest = strengths.min(1, keepdim=True)  # the lowest of the weakest
+    full, fits = height == slots, strength >= least
+    return Room(fits & (numbers == height.clamp_max(slots - 1)), fits & full & (numbers >= weakest), -1)
 
 
-def put(rows: Float[Tensor, "B N F"], row: Float[Tensor, "B F"], room: Room) -> Float[Tensor, "B N F"]:
+def put(rows: Float[Tensor, "B N F"], row: Float[Tensor, "#B F"], room: Room) -> Float[Tensor, "B N F"]:
     """The rows with the new one among them."""
-    lowered = torch.where(room.lowered.unsqueeze(2), rows.roll(-1, dims=1), rows)
-    return torch.where(room.here.unsqueeze(2), row.unsqueeze(1), lowered)
-
-
-class Line(NamedTuple):
-    """Rows, the bottom first."""
-
-    memory: Float[Tensor, "B N W"]  # V
-    strengths: Float[Tensor, "B N"]  # s
-    written: Float[Tensor, "B N E"]  # how much of each row was pushed at this step, by end
-
-    def reversed(self) -> "Line":
-        """The top first."""
-        return Line(*(part.flip(1) for part in self))
-
-    def push(
-        self, value: Float[Tensor, "B W"], amount: Float[Tensor, "B"], written: Float[Tensor, "B E"], end: End
-    ) -> "Line":
-        """The line with a new row at an end."""
-        if end is End.BOTTOM:
-            return self.reversed().push(value, amount, written, End.TOP).reversed()
-        room = room_on_top(self.strengths)
-        strengths = put(self.strengths.unsqueeze(2), amount.unsqueeze(1), room).squeeze(2)
-        return Line(put(self.memory, value, room), strengths, put(self.written, written, room))
+    moved = torch.where(room.moved.unsqueeze(2), rows.roll(room.by, dims=1), rows)
+    return torch.where(room.here.unsqueeze(2), row.unsqueeze(1), moved)
 
 
 class StackInterface(NamedTuple):
@@ -136,7 +118,7 @@ class LineMemory(Memory[StackInterface, StackState]):
         super().__init__()
         check_sizes(slots=slots, word=word)
         self.slots, self.word, self.reads = slots, word, len(self.popped)
-        self.recipe = DNCRecipe()
+        self.recipe = StackRecipe()
 
     @property
     def head_sizes(self) -> tuple[int, ...]:
@@ -163,27 +145,30 @@ class LineMemory(Memory[StackInterface, StackState]):
         return StackInterface(
             values=torch.tanh(values),
             pushes=torch.sigmoid(pushes).squeeze(2),
-            pops=torch.sigmoid(pops - FEWER_POPS).squeeze(2),
+            pops=torch.sigmoid(pops).squeeze(2),
         )
 
     def forward(self, interface: StackInterface, state: StackState, write: bool = True) -> StackState:
         """Pop, push, read; without writing, read."""
-        line = Line(state.memory, state.strengths, torch.zeros_like(state.write_weights).transpose(1, 2))
+        memory, strengths = state.memory, state.strengths
+        written: list[Tensor] = []  # each B N 1
         if write:
-            strengths = line.strengths
-            for number, end in enumerate(self.popped):
-                strengths = pop(strengths, interface.pops[:, number], end)
-            line = line._replace(strengths=strengths)
-            ends = torch.diag_embed(interface.pushes)  # B E E: what each push marks as its own
+            for pops, end in zip(interface.pops.unbind(1), self.popped, strict=True):
+                strengths = pop(strengths, pops, end)
             for number, end in enumerate(self.pushed):
-                line = line.push(interface.values[:, number], interface.pushes[:, number], ends[:, number], end)
-        weights = torch.stack([read_weights(line.strengths, end) for end in self.popped], dim=1)
+                strength = interface.pushes[:, number : number + 1]
+                room = make_room(strengths, strength, end)
+                memory = put(memory, interface.values[:, number], room)
+                strengths = put(strengths.unsqueeze(2), strength, room).squeeze(2)
+                written = [put(others, others.new_zeros(1, 1), room) for others in written]
+                written.append((room.here * strength).unsqueeze(2))
+        weights = torch.stack([read_weights(strengths, end) for end in self.popped], dim=1)
         return StackState(
-            memory=line.memory,
-            strengths=line.strengths,
+            memory=memory,
+            strengths=strengths,
             read_weights=weights,
-            write_weights=line.written.transpose(1, 2),
-            reads=einsum("ben,bnw->bew", weights, line.memory),
+            write_weights=torch.cat(written, dim=2).transpose(1, 2) if write else torch.zeros_like(weights),
+            reads=einsum("ben,bnw->bew", weights, memory),
         )
 
 

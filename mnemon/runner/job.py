@@ -17,7 +17,7 @@ from mnemon.report.description import Better, Description, RowDescription, Shown
 from mnemon.runner.sources import DataTask, settings_from_json, task_from_json, task_to_json
 from mnemon.runner.work import Work
 from mnemon.tasks.base import Task
-from mnemon.training.config import TrainConfig
+from mnemon.training.config import RAMPS, TrainConfig
 from mnemon.training.directory import RunDirectory
 
 # A shortened run measures more often, but no oftener than a curve needs and its time allows.
@@ -86,6 +86,7 @@ class Job:
             steps=max(1, round(training.steps * scale)),
             log_every=_shorten(training.log_every, scale, SHORTEST_LOG),
             eval_every=_shorten(training.eval_every, scale, shortest),
+            **{name: _scaled(getattr(training, name), scale) for name in RAMPS},
         )
         return dataclasses.replace(self, training=shortened)
 
@@ -234,6 +235,10 @@ def _slug(text: str) -> str:
 def _tests_from_json(document: Mapping[str, Any]) -> dict[str, Task]:
     tests = {label: task_from_json(task) for label, task in document.items()}
     return {label: task for label, task in tests.items() if not isinstance(task, DataTask)}
+
+
+def _scaled(steps: int | None, scale: float) -> int | None:
+    return None if steps is None else max(1, round(steps * scale))
 
 
 def _shorten(every: int, scale: float, shortest: int) -> int:

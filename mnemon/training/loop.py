@@ -179,6 +179,8 @@ class _Training:
         rank, ranks = self.accelerator.process_index, self.accelerator.num_processes
         seed = batch_seed(self.config.seed, "train", number)
         batch = draw(self.task_at(number), self.config.batch_size, seed, self.accelerator.device, rank, ranks)
+        if self.config.samples is not None:
+            batch = batch.repeat(self.config.samples)
         seed_noise(self.config.seed, f"train {rank}", number)
         self.optimiser.zero_grad()
         if isinstance(self.model, ChangingModel):
@@ -199,10 +201,11 @@ class _Training:
     def _answer(self, batch: Batch, number: int) -> tuple[Tensor, Tensor]:
         """The output, and what the step minimises: the task's loss and, where weighted, the model's own."""
         task = self.task_at(number)
+        teacher = self.config.teacher_share(number)
         if self.config.auxiliary is None:
-            output = answer(self.wrapped, batch, teacher=self.config.teacher_share(number))
+            output = answer(self.wrapped, batch, teacher=teacher)
             return output, task.loss(output, batch)
-        output, losses = answer_with_losses(self.wrapped, batch)
+        output, losses = answer_with_losses(self.wrapped, batch, teacher=teacher)
         weight = self.config.auxiliary_weight(number)
         return output, task.loss(output, batch) + weight * sum(losses.values())
 

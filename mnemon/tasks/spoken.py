@@ -1,19 +1,30 @@
-"""What the answers of a whole test come to, where they are texts.
+"""Tests in which a model answers by itself, in words (thesis §5.4.1).
 
-Letters: ``A`` words of an answer, ``B`` batch, ``V`` tokens, ``D`` numbers of a word vector, ``K`` tokens with one.
+It answers ten times to each context, and what is measured is averaged over its answers. What differs between these
+samples is the noise inside the model, which the number of the batch decides; a model without noise says the same ten
+times. Words are the likeliest, as in the thesis.
+
+Letters: ``A`` words of an answer, ``B`` batch, ``O`` and ``V`` tokens, ``D`` numbers of a word vector.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from mnemon.tasks.base import Batch
+from mnemon.tasks.dialogue import Dialogue
 from mnemon.tasks.exchanges import until_end
+from mnemon.tasks.guided import Wrapping
+from mnemon.tasks.settings import check_at_least
 from mnemon.tasks.text_scores import ORDERS, Text, average_cosine, corpus_bleu, distinct, sentence_bleu
 from mnemon.tasks.wording import UNKNOWN
 from mnemon.views import TokenVectors
+
+SAMPLES = 10
 
 
 class Answered(NamedTuple):
@@ -26,6 +37,30 @@ class Answered(NamedTuple):
     def of(cls, answers: Int[Tensor, "A B"], rights: Int[Tensor, "A B"]) -> "Answered":
         """From tokens, time first."""
         return cls(*([tuple(until_end(row)) for row in tokens.T.tolist()] for tokens in (answers, rights)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Spoken(Wrapping):
+    """A test of a model's own answers; see :func:`measure` for what it tells."""
+
+    task: Dialogue
+    samples: int = SAMPLES  # answers to each context
+
+    def __post_init__(self) -> None:
+        check_at_least("Spoken", 1, samples=self.samples)
+
+    def examples(self, batch_size: int) -> Iterator[Batch]:
+        """Every context once, and then all of them again until each has its samples."""
+        for _ in range(self.samples):
+            yield from self.task.examples(batch_size)
+
+    def pool(self, output: Float[Tensor, "A B O"], batch: Batch) -> Answered:
+        """The answers of a batch, and the right ones."""
+        return Answered.of(output.argmax(-1), batch.targets.argmax(-1))
+
+    def measure(self, pooled: Sequence[Answered]) -> dict[str, float]:
+        """What :func:`measure` finds in all answers."""
+        return measure(pooled, self.task.tested, self.task.word_vectors, self.output_size)
 
 
 class _Vectors(NamedTuple):
