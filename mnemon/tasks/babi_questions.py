@@ -148,7 +148,8 @@ class BabiQuestions:
     @cached_property
     def _of_each_task(self) -> Int[Tensor, "_"]:
         """How many questions the first task has, the second, and so on."""
-        return self.numbers.unique_consecutive(return_counts=True)[1]
+        counts = torch.bincount(self.numbers)
+        return counts[counts > 0]
 
     def _asked(self, rows: Int[Tensor, "B"]) -> tuple[Int[Tensor, "A B"], Float[Tensor, "A B"]]:
         """The class of each step, and where there is one."""
