@@ -51,7 +51,7 @@ class ModelConfig:
     biases: bool = True  # of the interface and the read-out
     writing: str = "regular"
     interval: int | None = None  # steps from write to write; uniform writing can take it from slots and encoded
-    encoded: int | None = None  # steps of the sequence to store; every later step writes
+    encoded: int | None = None  # steps of the sequence to store: every later step writes; an LMU's window
     programs: int | None = None  # stored for each head; None: 2, or none where the model stores no programs
     program_key: int | None = None  # size of a program's key; None: as many numbers as programs
     program_choice: str | None = None  # "softmax", a mixture; "gumbel", one of them at a time; None: a mixture
