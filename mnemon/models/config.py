@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from torch import nn
 
-from mnemon.associative_lstm import AssociativeLSTMController
 from mnemon.controllers import (
     Controller,
     ElmanController,
@@ -16,10 +15,11 @@ from mnemon.controllers import (
     LSTMController,
     OriginalLSTMController,
 )
+from mnemon.controllers.associative_lstm import AssociativeLSTMController
+from mnemon.controllers.fast_weights import FastWeightController
+from mnemon.controllers.stacked import StackedController
 from mnemon.errors import UserError
-from mnemon.fast_weights import FastWeightController
 from mnemon.interface import Interface
-from mnemon.layers import StackedController
 from mnemon.memory.base import check_sizes
 from mnemon.programs import LookUp, StoredProgramInterface
 from mnemon.writing import CachedUniformWriting, RandomWriting, RegularWriting, UniformWriting, Writing

@@ -7,7 +7,7 @@ import torch
 
 from mnemon import MANN, CachedUniformWriting, DNCMemory, LSTMController, MemoryCell, NoMemory, UserError
 from mnemon.controllers import GRUController
-from mnemon.layers import Layers, StackedController
+from mnemon.controllers.stacked import Layers, StackedController
 
 
 def test_layers_are_those_of_torch() -> None:
