@@ -1,4 +1,4 @@
-"""The usual controllers: feed-forward, Elman, GRU, and LSTM, also normalised and as it was at first (thesis §2.4.1, §3.1).
+"""The usual controllers: feed-forward, Elman, GRU, and LSTM, also normalised and as at first (thesis §2.4.1, §3.1).
 
 Letters: ``B`` batch, ``C`` input and what was read, ``H`` hidden.
 
