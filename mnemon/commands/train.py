@@ -79,7 +79,8 @@ class Train:
     interval: int | None = None
     """Steps from write to write, for uniform and cached writing."""
     encoded: int | None = None
-    """Steps of the sequence to store, for uniform, cached and random writing; every later step writes."""
+    """Steps of the sequence to store, for uniform, cached and random writing, where every later step writes; and for an
+    LMU, whose window it is."""
     engine: Engine = "auto"
     """auto takes the native engine wherever it has a kernel; native insists on it; reference is plain torch."""
     data: Path | None = None

@@ -14,6 +14,7 @@ from mnemon.experiments.holographic_noise import HOLOGRAPHIC_NOISE
 from mnemon.experiments.hopfield_capacity import HOPFIELD_CAPACITY
 from mnemon.experiments.inside_memories import READ_MODES, WRITE_GATES
 from mnemon.experiments.memorisation import MEMORISATION
+from mnemon.experiments.multi_modal import MODE_USAGE, MULTI_MODAL
 from mnemon.experiments.multi_query_recall import ASSOCIATIVE_RECALL_MQAR
 from mnemon.experiments.ntm_tasks import NTM_SEQUENCING, NTM_SINGLE
 from mnemon.experiments.odd_even import ODD_EVEN
@@ -65,6 +66,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         SEMANTIC_STAGES,
         GRADIENT_FLOW,
         ASSOCIATIVE_RECALL_MQAR,
+        MULTI_MODAL,
+        MODE_USAGE,
         DIALOGUE,
         DIALOGUE_SAMPLES,
     )

@@ -63,7 +63,8 @@ def _variational(
 
 def _vmed(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
     check_one_view(config, sizes)
-    prior = ReadPrior(config.word, weighting=config.mode_weighting or "max")
+    offsets = config.heads if config.mode_offsets else 0
+    prior = ReadPrior(config.word, weighting=config.mode_weighting or "max", offsets=offsets)
     return _variational(config, sizes, output_size, lambda: dnc_memory(config), prior)
 
 

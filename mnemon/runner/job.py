@@ -17,7 +17,7 @@ from mnemon.report.description import Better, Description, RowDescription, Shown
 from mnemon.runner.sources import DataTask, settings_from_json, task_from_json, task_to_json
 from mnemon.runner.work import Work
 from mnemon.tasks.base import Task
-from mnemon.training.config import RAMPS, TrainConfig
+from mnemon.training.config import TrainConfig
 from mnemon.training.directory import RunDirectory
 
 # A shortened run measures more often, but no oftener than a curve needs and its time allows.
@@ -86,7 +86,9 @@ class Job:
             steps=max(1, round(training.steps * scale)),
             log_every=_shorten(training.log_every, scale, SHORTEST_LOG),
             eval_every=_shorten(training.eval_every, scale, shortest),
-            **{name: _scaled(getattr(training, name), scale) for name in RAMPS},
+            auxiliary_warmup=_scaled(training.auxiliary_warmup, scale),
+            auxiliary_cycle=_scaled(training.auxiliary_cycle, scale),
+            auxiliary_epoch=_scaled(training.auxiliary_epoch, scale),
         )
         return dataclasses.replace(self, training=shortened)
 

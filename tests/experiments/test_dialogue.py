@@ -4,6 +4,7 @@ import dataclasses
 import json
 from pathlib import Path
 
+import jaxtyping
 import pytest
 
 from mnemon.experiments.dialogue import COMPARED, DIALOGUE, DIALOGUE_SAMPLES, jobs, sizes
@@ -60,7 +61,9 @@ def cut(experiment: Experiment) -> Experiment:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("dialogue")
     write_chit_chat(root / "data")
+    jaxtyping.config.update("jaxtyping_disable", True)  # shapes are checked elsewhere, and here take most of the time
     run_in_this_process(cut(DIALOGUE), root / "out" / "dialogue", data=root / "data")
+    jaxtyping.config.update("jaxtyping_disable", False)
     return root
 
 

@@ -96,7 +96,7 @@ def test_modes_drop_out_where_a_head_is_sharp() -> None:
     assert latent.normalised(sharp).count_nonzero(1).tolist() == [3, 3]
 
 
-@pytest.mark.parametrize("name", latent.WEIGHTINGS)
+@pytest.mark.parametrize("name", ["max", "sparse", "stick-breaking"])
 def test_gradients_of_weightings(name: str) -> None:
     attention = torch.tensor([[0.9, 0.35, 0.6], [0.2, 0.3, 0.25]], dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(latent.WEIGHTINGS[name], (attention,))

@@ -16,6 +16,8 @@ from mnemon.tasks import (
     Double,
     DynamicNGrams,
     Max,
+    ModeCoverage,
+    MultiModal,
     MultiQueryRecall,
     OddEven,
     Pixels,
@@ -117,6 +119,11 @@ THESIS: dict[str, tuple[Task, str, Task]] = {
     "continual": (Continual(parts=CONTINUAL), "copy", CONTINUAL[0]),
     "odd-even": (OddEven(max_length=20), "length 1-20", OddEven(max_length=20)),
     "sum-of-two": (SumOfTwo(max_length=10, largest=50), "length 1-10", SumOfTwo(max_length=10, largest=50)),
+    "multi-modal": (
+        MultiModal(contexts=4, modes=4, length=2, tokens=12, spelling=6, letters=6, table=0),
+        "coverage",
+        ModeCoverage(task=MultiModal(), samples=64),
+    ),
     "token-copy": (TokenCopy(length=50, largest=9), "length 50", TokenCopy(length=50, largest=9)),
     "double": (Double(length=50, largest=9), "length 50", Double(length=50, largest=9)),
     "reverse": (Reverse(length=50, largest=9), "length 50", Reverse(length=50, largest=9)),
@@ -166,7 +173,7 @@ def test_an_entry_points_to_its_file(name: str) -> None:
     assert entry is TASKS[name]
     root = Path(mnemon.__file__).parent.parent
     assert f"class {type(entry.train).__name__}" in (root / entry.file).read_text(encoding="utf-8")
-    assert entry.thesis.startswith(("§7.4.", "§6.5.", "§4.5.", "§3.3.", "beyond"))
+    assert entry.thesis.startswith(("§7.4.", "§6.5.", "§4.5.", "§5.1", "§3.3.", "beyond"))
     assert entry.summary.endswith(".")
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from mnemon import AssociativeLSTMController, UserError
-from mnemon.associative_lstm import bound, multiply, permute
+from mnemon.controllers.associative_lstm import bound, multiply, permute
 
 INPUT, HIDDEN, BATCH, COPIES = 3, 6, 2, 3
 UNITS = HIDDEN // 2

@@ -23,7 +23,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from mnemon.controllers import Controller
+from mnemon.controllers.base import Controller
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
 from mnemon.programs import ProgramKeys

@@ -21,7 +21,7 @@ from jaxtyping import Float
 from torch import Tensor, einsum, nn
 from torch.nn import functional as F
 
-from mnemon.controllers import Controller
+from mnemon.controllers.base import Controller
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
 from mnemon.programs import ProgramKeys

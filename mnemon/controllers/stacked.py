@@ -12,7 +12,7 @@ from typing import Any, cast
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from mnemon.controllers import Controller
+from mnemon.controllers.base import Controller
 from mnemon.errors import UserError
 from mnemon.initialisation import Recipe
 

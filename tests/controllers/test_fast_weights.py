@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from mnemon import FastWeightController, UserError
-from mnemon.fast_weights import associate
+from mnemon.controllers.fast_weights import associate
 
 INPUT, HIDDEN, BATCH = 3, 4, 2
 
