@@ -207,8 +207,8 @@ def babi_questions(data: Path, *, facts: bool = False, sentences: int = SENTENCE
     if not validation:
         raise UserError(f"{data} has too few training stories: {HELD_OUT_OF} or more of a task")
     test = [(number, tale) for number in TASKS for tale in tales[number, "test"]]
-    parts = (_encode(part, vocabulary, answers, facts, sentences) for part in (train, validation, test))
-    return Splits(*parts)
+    parts = [_encode(part, vocabulary, answers, facts, sentences) for part in (train, validation, test)]
+    return Splits(parts[0], parts[1], parts[2])
 
 
 def _encode(
