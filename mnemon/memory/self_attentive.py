@@ -16,7 +16,8 @@ With f1, f2 from the interface, and f3 a distribution over relations:
 
 Deviations: the α are learned, but through tanh, so that |α1| < 1 keeps the relations bounded however long a sequence
 is, and begin at 1/2. The paper adds α1 SAM(·) to all of 𝓡_{t−1}; its released program multiplies 𝓡_{t−1}, as here, and
-begins at 0. Both memories begin at zero rather than at learned matrices.
+begins at 0; it writes f1 ⊗ f1. Both memories begin at zero rather than at learned matrices. One gain and bias serve q,
+k and v.
 """
 
 import math
