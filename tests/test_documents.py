@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mnemon.models.catalogue import MODELS
-from mnemon.report.results import read_results
+from mnemon.report.results import Row, read_results
 from mnemon.report.tables import mean_and_sd, number
 
 ROOT = Path(__file__).parent.parent
@@ -55,6 +55,27 @@ def test_laws_of_associative_memories_are_those_on_record(name: str) -> None:
         described = row.described
         beside = number(described.thesis)
         assert f"| `{name}` | {described.setting} | {mean_and_sd(row)} | {len(row.values)} | {beside} |" in page
+
+
+def variational_table() -> list[str]:
+    """The rows of the page on variational models, from the runs on record."""
+    measured: dict[str, dict[str, Row]] = {}
+    for row in read_results(ROOT / "results/multi-modal").rows:
+        measured.setdefault(row.described.model, {})[row.described.setting] = row
+    lines = []
+    for model, by_setting in measured.items():
+        runs = next(iter(by_setting.values())).runs
+        if runs:
+            cells = [f"{row.mean:.1f}" if abs(row.mean or 0) > 5 else f"{row.mean:.2f}" for row in by_setting.values()]
+            lines.append(" | ".join([f"| {model}", f"{runs[0].total:,}", str(len(runs)), *cells]) + " |")
+    return lines
+
+
+def test_results_of_variational_models_are_those_on_record() -> None:
+    page = (ROOT / "docs/variational.md").read_text()
+    assert variational_table()
+    for line in variational_table():
+        assert line in page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
