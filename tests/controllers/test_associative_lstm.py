@@ -145,11 +145,11 @@ def test_huge_inputs_stay_within_the_circle() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"hidden_size": 5}, "hidden_size of an associative LSTM must be even, got 5: half of it are imaginary parts"),
+        ({"hidden": 5}, "hidden_size of an associative LSTM must be even, got 5: half of it are imaginary parts"),
         ({"copies": 0}, "copies must be at least 1, got 0"),
     ],
 )
 def test_bad_options_are_refused(options: dict[str, int], message: str) -> None:
     with pytest.raises(UserError) as raised:
-        AssociativeLSTMController(**{"input_size": INPUT, "hidden_size": HIDDEN, **options})
+        AssociativeLSTMController(INPUT, options.get("hidden", HIDDEN), copies=options.get("copies", 4))
     assert str(raised.value) == message

@@ -151,7 +151,7 @@ def original_lstm(
     def net(row: int) -> float:
         seen = sum(w * x for w, x in zip(parameters["weight_ih"][row], inputs, strict=True))
         recurrent = sum(w * h for w, h in zip(parameters["weight_hh"][row], hidden, strict=True))
-        return seen + recurrent + parameters["bias_ih"][row] + parameters["bias_hh"][row]
+        return float(seen + recurrent + parameters["bias_ih"][row] + parameters["bias_hh"][row])
 
     new_cell = [s + sigmoid(net(unit)) * math.tanh(net(HIDDEN + unit)) for unit, s in enumerate(cell)]
     return [sigmoid(net(2 * HIDDEN + unit)) * math.tanh(s) for unit, s in enumerate(new_cell)], new_cell

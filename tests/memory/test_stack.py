@@ -85,7 +85,8 @@ def test_steps_as_printed(kind: type[LineMemory], scale: float) -> None:
             theirs = living(printed.values, printed.strengths)
             assert len(ours) == len(theirs)
             for (value, strength), (their_value, their_strength) in zip(ours, theirs, strict=True):
-                assert (value, strength) == (pytest.approx(their_value), pytest.approx(their_strength))
+                assert value == pytest.approx(their_value)
+                assert strength == pytest.approx(their_strength)
 
 
 def interface(values: list[Vector], pushes: Vector, pops: Vector) -> StackInterface:
