@@ -11,10 +11,26 @@ from mnemon.controllers import (
     GRUController,
     LayerNormLSTMController,
     LSTMController,
+    OriginalLSTMController,
 )
+from mnemon.controllers.associative_lstm import AssociativeLSTMController
+from mnemon.controllers.fast_weights import FastWeightController
 from mnemon.errors import UserError
 from mnemon.interface import LinearInterface
-from mnemon.memory import DNCMemory, LRUAMemory, NoMemory, NTMMemory
+from mnemon.memory import (
+    DeltaMemory,
+    DequeMemory,
+    DNCMemory,
+    HadamardMemory,
+    LegendreMemory,
+    LRUAMemory,
+    MLSTMMemory,
+    NoMemory,
+    NTMMemory,
+    QueueMemory,
+    SelfAttentiveMemory,
+    StackMemory,
+)
 from mnemon.programs import LookUp, ProgramKeys, StoredProgramInterface, StoredProgramLinear
 from mnemon.rnn import MANN
 from mnemon.trace import record_trace
@@ -24,23 +40,34 @@ __version__ = "0.1.0"
 
 __all__ = [
     "MANN",
+    "AssociativeLSTMController",
     "CachedUniformWriting",
     "CellState",
     "DNCMemory",
+    "DeltaMemory",
+    "DequeMemory",
     "ElmanController",
+    "FastWeightController",
     "FeedForwardController",
     "GRUController",
+    "HadamardMemory",
     "LRUAMemory",
     "LSTMController",
     "LayerNormLSTMController",
+    "LegendreMemory",
     "LinearInterface",
     "LookUp",
+    "MLSTMMemory",
     "MemoryCell",
     "NTMMemory",
     "NoMemory",
+    "OriginalLSTMController",
     "ProgramKeys",
+    "QueueMemory",
     "RandomWriting",
     "RegularWriting",
+    "SelfAttentiveMemory",
+    "StackMemory",
     "StoredProgramInterface",
     "StoredProgramLinear",
     "UniformWriting",

@@ -7,6 +7,7 @@ import contextlib
 import io
 import re
 import sys
+import warnings
 from typing import Annotated, NoReturn
 
 import tyro
@@ -40,6 +41,7 @@ def main() -> None:
     command = _parse()
     from mnemon.training.interrupt import Interrupted
 
+    warnings.formatwarning = lambda message, *_: f"mnemon: {message}\n"
     try:
         command.run()
     except UserError as error:

@@ -132,7 +132,7 @@ def controller_alone(model: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[
         alone = cell.controller(torch.cat([step, state.memory.reads.detach().flatten(1)], dim=1), alone)
         with torch.no_grad():
             _, state = cell.step(step, state)
-    return torch.cat(list(alone), dim=1)
+    return torch.cat([part.flatten(1) for part in alone], dim=1)
 
 
 def _observers(model: nn.Module) -> dict[str, contribution.Observe]:

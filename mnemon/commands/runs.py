@@ -41,10 +41,9 @@ class OpenedRun(NamedTuple):
 
     def build(self, input_size: int | ViewSizes, output_size: int) -> Trained:
         """The model, ready to be used."""
-        path = checkpoint.latest(self.directory.checkpoints)
-        if path is None:
+        saved, _ = checkpoint.newest_good(self.directory.checkpoints)
+        if saved is None:
             raise UserError(f"{self.directory.path} has no checkpoint yet: train for longer")
         model = build_model(self.config, input_size, output_size)
-        saved = checkpoint.load(path)
         checkpoint.restore_model(saved, model)
         return Trained(model.eval(), saved.step)

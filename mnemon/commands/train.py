@@ -64,6 +64,12 @@ class Train:
     """Size of a slot."""
     heads: int | None = None
     """Read heads, and as many write heads where a memory has several."""
+    layers: int | None = None
+    """Layers, for models that can have several."""
+    hops: int | None = None
+    """Times that a memory network reads a story."""
+    linear_start: float | None = None
+    """The first share of the steps, in which a memory network has no softmax."""
     programs: int | None = None
     """Programs of each head, and numbers in their keys, for models that store programs."""
     program_choice: str | None = None
@@ -73,7 +79,8 @@ class Train:
     interval: int | None = None
     """Steps from write to write, for uniform and cached writing."""
     encoded: int | None = None
-    """Steps of the sequence to store, for uniform, cached and random writing; every later step writes."""
+    """Steps of the sequence to store, for uniform, cached and random writing, where every later step writes; and for an
+    LMU, whose window it is."""
     engine: Engine = "auto"
     """auto takes the native engine wherever it has a kernel; native insists on it; reference is plain torch."""
     data: Path | None = None
@@ -155,7 +162,10 @@ class Train:
 
     def _model_config(self, task: Task) -> ModelConfig:
         look_up(MODELS, self.model, "model")
-        sizes = ("hidden", "slots", "word", "heads", "interval", "encoded", "programs", "program_choice")
+        sizes = (
+            *("hidden", "slots", "word", "heads", "interval", "encoded", "programs", "program_choice"),
+            *("layers", "hops", "linear_start"),
+        )
         given = {name: getattr(self, name) for name in sizes if getattr(self, name) is not None}
         if self.programs is not None:
             given["program_key"] = self.programs

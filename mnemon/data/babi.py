@@ -2,14 +2,19 @@
 
 A line is its number in the story and a sentence; a question has after it, separated by tabs, the answer and the numbers
 of the sentences that tell it. A number of 1 begins a new story. An answer of several words has commas between them.
+
+A story can be had word by word, with its questions in between, or as sentences with the questions beside them.
 """
 
 import re
 import tarfile
 import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from lzma import LZMAError
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 from mnemon.data.files import open_text
 from mnemon.errors import UserError
@@ -38,6 +43,7 @@ TASKS: dict[int, str] = {
 }
 ANSWER = "-"  # the word shown while a word of an answer is asked
 WORD = re.compile(r"[\w'-]+|[^\w\s]")
+MARK = re.compile(r"[^\w]+")  # a word that is none
 FILE = re.compile(r"(?:.*/)?en-10k/qa(\d+)_[^/]*_(train|train\.PARTIAL|test)\.txt")
 
 
@@ -49,18 +55,49 @@ class Story:
     asked: list[str | None]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is asked after the first ``told`` sentences of a story, and the places of those that tell the answer."""
+
+    words: tuple[str, ...]
+    answer: str  # its words with commas between them
+    told: int
+    facts: list[int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tale:
+    """A story as sentences, without marks, and the questions about it."""
+
+    sentences: list[tuple[str, ...]]
+    questions: list[Question]
+
+
+T = TypeVar("T")
+
+
 def read_babi(folder: Path) -> dict[tuple[int, str], list[Story]]:
-    """The stories of each task, for "train" and "test": from the folder ``en-10k``, or from the archive it came in.
+    """The stories of each task, word by word, for "train" and "test"."""
+    return _read(folder, read_stories)
+
+
+def read_tales(folder: Path) -> dict[tuple[int, str], list[Tale]]:
+    """The stories of each task, as sentences and questions, for "train" and "test"."""
+    return _read(folder, read_sentences)
+
+
+def _read(folder: Path, read: Callable[[str, str], list[T]]) -> dict[tuple[int, str], list[T]]:
+    """From the folder ``en-10k``, or from the archive it came in.
 
     Of a training file that is an excerpt, and says so by its name, the excerpt is taken.
     """
     texts = _from_folder(folder)
     for archive in [] if texts else sorted(folder.glob("*tasks_1-20_v1-2*.tar*")):
         texts |= _from_archive(archive)
-    found: dict[tuple[int, str], list[Story]] = {}
+    found: dict[tuple[int, str], list[T]] = {}
     for name, text in sorted(texts.items()):  # an excerpt comes first, and the whole takes its place
         number, part = _place(name)
-        found[number, part] = read_stories(text, name)
+        found[number, part] = read(text, name)
     for number in TASKS:
         for part in ("train", "test"):
             if (number, part) not in found:
@@ -70,23 +107,71 @@ def read_babi(folder: Path) -> dict[tuple[int, str], list[Story]]:
 
 
 def read_stories(text: str, name: str) -> list[Story]:
-    """The stories of a file; ``name`` is for complaints."""
+    """The stories of a file, word by word; ``name`` is for complaints."""
     stories: list[Story] = []
+    for line in _lines(text, name):
+        if line.number == 1:
+            stories.append(Story(words=[], asked=[]))
+        stories[-1].words.extend([*line.words, *(ANSWER for _ in line.answer)])
+        stories[-1].asked.extend([*(None for _ in line.words), *line.answer])
+    return _not_empty([story for story in stories if any(story.asked)], name)
+
+
+def read_sentences(text: str, name: str) -> list[Tale]:
+    """The stories of a file, as sentences and questions; ``name`` is for complaints."""
+    tales: list[Tale] = []
+    places: dict[int, int] = {}  # of the sentences, by the numbers of their lines
+    for line in _lines(text, name):
+        if line.number == 1:
+            tales.append(Tale(sentences=[], questions=[]))
+            places = {}
+        tale, words = tales[-1], _without_marks(line.words)
+        if not line.answer:
+            places[line.number] = len(tale.sentences)
+            tale.sentences.append(words)
+            continue
+        facts = [places[number] for number in line.facts if number in places]
+        answer = ",".join(line.answer)
+        tale.questions.append(Question(words=words, answer=answer, told=len(tale.sentences), facts=facts))
+    return _not_empty([tale for tale in tales if tale.questions], name)
+
+
+class _Line(NamedTuple):
+    number: int
+    words: tuple[str, ...]
+    answer: list[str]  # none: it is no question
+    facts: list[int]
+
+
+def _lines(text: str, name: str) -> Iterator[_Line]:
+    begun = False
     for count, line in enumerate(text.splitlines(), start=1):
         number, _, rest = line.partition(" ")
         sentence, *answered = rest.split("\t")
-        words = WORD.findall(sentence.lower())
+        words = _words(sentence)
         answer = answered[0].lower().split(",") if answered else []
-        if not number.isdecimal() or not words or not all(answer) or (number != "1" and not stories):
+        facts = answered[1].split() if len(answered) > 1 else []
+        known = number.isdecimal() and words and all(answer) and all(fact.isdecimal() for fact in facts)
+        if not known or (number != "1" and not begun):
             raise UserError(f"{name} line {count} is not a number and a sentence, with an answer after a question")
-        if number == "1":
-            stories.append(Story(words=[], asked=[]))
-        stories[-1].words.extend([*words, *(ANSWER for _ in answer)])
-        stories[-1].asked.extend([*(None for _ in words), *answer])
-    whole = [story for story in stories if any(story.asked)]
-    if not whole:
+        begun = True
+        yield _Line(int(number), words, answer, [int(fact) for fact in facts])
+
+
+@cache  # the 800,000 sentences of all tasks are a few thousand
+def _words(sentence: str) -> tuple[str, ...]:
+    return tuple(WORD.findall(sentence.lower()))
+
+
+@cache
+def _without_marks(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word for word in words if not MARK.fullmatch(word))
+
+
+def _not_empty(stories: list[T], name: str) -> list[T]:
+    if not stories:
         raise UserError(f"{name} has no story with a question in it")
-    return whole
+    return stories
 
 
 def _place(name: str) -> tuple[int, str]:

@@ -40,7 +40,8 @@ def sizes_for(kind: str, model: str, *, views: int = 1) -> ModelConfig:
     if not entry.reads_views:
         fitting = ", ".join(name for name, other in MODELS.items() if other.reads_views)
         raise UserError(f"model {model!r} does not read views of codes: write one of {fitting}")
-    sizes = dataclasses.replace(SIZES[kind], name=model)
+    embedding = SIZES[kind].embedding if entry.has_embedding else None
+    sizes = dataclasses.replace(SIZES[kind], name=model, embedding=embedding)
     if model in ("dnc-single", "dnc-write-protected"):
         sizes = dataclasses.replace(sizes, slots=views * sizes.slots)
     return sizes
@@ -115,10 +116,9 @@ def load_run(run: Path, folder: Path | None = None) -> TrainedRun:
     inputs = tuple(described["inputs"])
     task = prediction(prepared, "test", inputs)
     model = build_model(ModelConfig(**described["model"]), task.input_size, task.output_size)
-    path = checkpoint.latest(directory.checkpoints)
-    if path is None:
+    loaded, _ = checkpoint.newest_good(directory.checkpoints)
+    if loaded is None:
         raise UserError(f"the run in {run} has no checkpoint yet: let it train for longer")
-    loaded = checkpoint.load(path)
     checkpoint.restore_model(loaded, model)
     model.eval()
     return TrainedRun(model=model, prepared=prepared, inputs=inputs, step=loaded.step)

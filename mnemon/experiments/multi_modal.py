@@ -1,8 +1,8 @@
 """Priors of one mode and of several (chapter 5; not in the thesis): which of the right answers a model gives.
 
 Every context has MODES right answers, none likelier than another. Models say the likeliest word at each step, so that
-what varies is the latent variable alone. All have the same training and about as many parameters: the hidden units of
-those without a memory are chosen to match VMED of MODES modes, and the latent variable has two numbers in all.
+what varies is the latent variable alone. All have the same training, and a latent variable of two numbers. Parameters
+grow with K; the hidden units of those without a memory are chosen to match VMED of MODES modes.
 
 ``multi-modal`` counts the right answers that come in SAMPLES trials for each context, and has the bounds of right
 answers; ``modes`` shows the same runs' mode weights over time, and how many modes are in use.
@@ -18,7 +18,7 @@ from mnemon.training.config import TrainConfig
 
 FILE = "mnemon/experiments/multi_modal.py"
 SETTING = "multi-modal"
-MODES = 4
+MODES = 8
 SAMPLES = 64
 TASK = MultiModal(contexts=4, modes=MODES, length=1)
 TESTS = {"coverage": ModeCoverage(task=TASK, samples=SAMPLES), "bounds": Guided(task=TASK)}
@@ -36,20 +36,20 @@ TRAINING = TrainConfig(
     keep=1,
     teacher=1.0,
     auxiliary=1.0,
-    auxiliary_warmup=700,
+    auxiliary_warmup=1_200,
 )
 SIZES = ModelConfig(name="vmed", hidden=24, slots=8, word=4, embedding=16)
-WITHOUT_MEMORY = 28  # hidden units, for as many parameters
+WITHOUT_MEMORY = 32  # hidden units, for as many parameters
 
 MODELS: dict[str, ModelConfig] = {
     "CVAE": dataclasses.replace(SIZES, name="cvae", hidden=WITHOUT_MEMORY),
     "VLSTM": dataclasses.replace(SIZES, name="vlstm", hidden=WITHOUT_MEMORY),
-    **{f"VMED (K={modes})": dataclasses.replace(SIZES, heads=modes) for modes in range(1, MODES + 2)},
+    **{f"VMED (K={modes})": dataclasses.replace(SIZES, heads=modes) for modes in (1, 2, 4, MODES, MODES + 1)},
     **{
         f"VMED (K={modes}), even, offsets": dataclasses.replace(
             SIZES, heads=modes, mode_weighting="even", mode_offsets=True
         )
-        for modes in (MODES, MODES + 1, 2 * MODES)
+        for modes in (MODES, 2 * MODES)
     },
 }
 

@@ -20,6 +20,11 @@ def norm(vectors: Float[Tensor, "*batch W"]) -> Float[Tensor, "*batch"]:
     return torch.sqrt(vectors.square().sum(-1) + EPSILON)
 
 
+def unit(vectors: Float[Tensor, "*batch W"]) -> Float[Tensor, "*batch W"]:
+    """v / √(‖v‖² + ε): of length one, and zero where v is."""
+    return vectors / norm(vectors).unsqueeze(-1)
+
+
 def cosine_similarity(memory: Float[Tensor, "B N W"], keys: Float[Tensor, "B H W"]) -> Float[Tensor, "B H N"]:
     """Cosine of every key with every slot; 0 where either is zero, with a gradient of at most 1/√ε."""
     scale = norm(keys).unsqueeze(2) * norm(memory).unsqueeze(1)

@@ -7,12 +7,22 @@ from mnemon.errors import UserError, look_up
 from mnemon.models.config import CONTROLLERS, PROGRAM_CHOICES, WRITINGS, ModelConfig, ModelEntry, make_writing
 from mnemon.models.embeddings import begin_with
 from mnemon.models.latent import WEIGHTINGS
+from mnemon.models.modern import MODERN
 from mnemon.models.multi_view import OF_VIEWS
+from mnemon.models.question_answering import MEMORY_NETWORKS
 from mnemon.models.recurrent import RECURRENT
+from mnemon.models.transformer_views import TRANSFORMERS
 from mnemon.models.variational import VARIATIONAL
 from mnemon.views import TokenVectors, ViewSizes
 
-MODELS: dict[str, ModelEntry] = {**RECURRENT, **OF_VIEWS, **VARIATIONAL}
+MODELS: dict[str, ModelEntry] = {
+    **RECURRENT,
+    **MODERN,
+    **OF_VIEWS,
+    **VARIATIONAL,
+    **TRANSFORMERS,
+    **MEMORY_NETWORKS,
+}
 
 
 def check(config: ModelConfig) -> None:
@@ -26,12 +36,21 @@ def check(config: ModelConfig) -> None:
         for field in ("programs", "program_key", "program_choice"):
             if getattr(config, field) is not None:
                 raise UserError(f"model {config.name!r} stores no programs: leave out {field}, or write name='nutm'")
+    if config.embedding is not None and entry.reads_views and not entry.has_embedding:
+        raise UserError(f"model {config.name!r} has no embedding with a size of its own: leave out embedding")
     if config.embedding is not None and not entry.reads_views:
         raise UserError(f"model {config.name!r} embeds no tokens: leave out embedding, or write name='dcw-mann'")
     if config.writing != "regular" and entry.reads_views:
         raise UserError(f"model {config.name!r} says itself when it writes: leave out writing={config.writing!r}")
     if config.layers is not None and not entry.has_layers:
         raise UserError(f"model {config.name!r} has one layer: leave out layers, or write name='no-memory'")
+    if config.hops is not None and not entry.has_hops:
+        raise UserError(f"model {config.name!r} has no hops: leave out hops, or write name='memn2n'")
+    if config.linear_start is not None and not (entry.starts_linear and 0 <= config.linear_start < 1):
+        raise UserError(
+            f"model {config.name!r} with linear_start={config.linear_start:g}: leave it out, or write name='memn2n' and"
+            " a share of the steps from 0 to below 1"
+        )
     _check_variational(config, entry)
     if config.program_choice is not None:
         look_up(PROGRAM_CHOICES, config.program_choice, "program choice")

@@ -35,6 +35,20 @@ def write_pages(experiments: list[Results], out: Path) -> None:
     write_atomically(out.with_suffix(".md"), text.encode())
 
 
+def write_pictures(experiments: list[Results], folder: Path) -> list[Path]:
+    """Every picture as a file of its own, for pages elsewhere: NAME.svg, then NAME-2.svg, of each experiment."""
+    if not folder.is_dir():
+        raise UserError(f"there is no folder {folder}: make it first, or choose another for --pictures")
+    drawn = {
+        folder / f"{results.description.experiment}{f'-{number}' if number > 1 else ''}.svg": picture.svg
+        for results in experiments
+        for number, picture in enumerate(pictures(results), start=1)
+    }
+    for path, text in drawn.items():
+        write_atomically(path, text.encode())
+    return list(drawn)
+
+
 def _markdown_page(experiments: list[Results]) -> str:
     sections = (part for results in experiments for part in (markdown(results), samples_as_markdown(results)) if part)
     return f"# {TITLE}\n\n" + "\n".join(sections)

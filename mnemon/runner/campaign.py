@@ -13,18 +13,19 @@ from pathlib import Path
 from mnemon.errors import UserError
 from mnemon.report.description import NAME, Description, read_description
 from mnemon.runner.display import Display
-from mnemon.runner.job import Experiment, Job
-from mnemon.runner.lock import only_campaign_in
+from mnemon.runner.job import Experiment
 from mnemon.runner.messages import Assignment
 from mnemon.runner.process import WorkerProcess
 from mnemon.runner.run import Run, read_trained
 from mnemon.runner.sharing import take_over
-from mnemon.runner.sources import DataTask
+from mnemon.runner.work import Work
 from mnemon.training.directory import RunDirectory
 from mnemon.training.files import PARTIAL
 from mnemon.training.interrupt import Interrupted, StopRequest
+from mnemon.training.lock import only_one_in
 
 POLL_SECONDS = 0.05
+PATIENCE = 15.0  # seconds that the workers of a killed campaign may need to see it and save
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +61,7 @@ class Campaign:
         self.command = list(command)
         self.description = experiment.describe(scale)
         jobs = _wanted_jobs(experiment, only)
-        if data is None and any(isinstance(job.task, DataTask) for job in jobs):
+        if data is None and any(job.needs_data for job in jobs):
             raise UserError(f"{experiment.name} needs data: write --data and the folder that holds the data sets")
         # seeds outermost: every row has its first result early
         self.runs = [
@@ -75,7 +76,7 @@ class Campaign:
             raise UserError(f"jobs must be at least 1, got {processes}")
         self._check_folder(resume)
         self.folder.mkdir(parents=True, exist_ok=True)
-        with only_campaign_in(self.folder) as lock:
+        with only_one_in(self.folder, PATIENCE) as lock:
             self.description.write(self.folder)
             unfinished = [run for run in self.runs if not run.finished]
             for run in self.runs:
@@ -176,8 +177,8 @@ def is_wanted(only: str, setting: str, model: str) -> bool:
     return only.lower() in f"{setting} {model}".lower()
 
 
-def _wanted_jobs(experiment: Experiment, only: str) -> list[Job]:
-    jobs = experiment.jobs()
+def _wanted_jobs(experiment: Experiment, only: str) -> list[Work]:
+    jobs = experiment.work()
     if not jobs:
         raise UserError(f"{experiment.name} has no job that can be run yet: choose another experiment")
     wanted = [job for job in jobs if is_wanted(only, job.setting, job.model)]

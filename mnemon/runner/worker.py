@@ -23,6 +23,8 @@ from mnemon.models.catalogue import MODELS, build_model
 from mnemon.runner.classical import fit_classical
 from mnemon.runner.job import Job
 from mnemon.runner.latent_tracing import write_latent_traces
+from mnemon.runner.measurement import Measurement, work_from_json
+from mnemon.runner.measuring import measure_law
 from mnemon.runner.messages import Assignment, Standing, parse_assignment
 from mnemon.runner.parameters import count_parameters
 from mnemon.runner.samples import write_samples
@@ -64,8 +66,16 @@ def main() -> None:
 
 
 def work(assignment: Assignment, progress: Progress) -> None:
-    """Train, or go on training, and leave what is to stay."""
-    job, folder = Job.from_json(assignment.job), Path(assignment.folder)
+    """Train, go on training, or measure, and leave what is to stay."""
+    given = work_from_json(assignment.job)
+    if isinstance(given, Measurement):
+        measure_law(given, assignment, progress)
+    else:
+        _train(given, assignment, progress)
+
+
+def _train(job: Job, assignment: Assignment, progress: Progress) -> None:
+    folder = Path(assignment.folder)
     task, tests = job.open(None if assignment.data is None else Path(assignment.data))
     if job.classical is not None:
         fit_classical(job.classical, task, tests, assignment, job.training, progress)

@@ -2,7 +2,9 @@
 
 from mnemon.tasks.associative_recall import AssociativeRecall
 from mnemon.tasks.babi import Babi, babi
+from mnemon.tasks.babi_questions import BabiQuestions, babi_questions
 from mnemon.tasks.base import Batch, ChangingTask, CountingTask, FiniteTask, Task
+from mnemon.tasks.brackets import Brackets
 from mnemon.tasks.catalogue import DATA_TASKS, TASKS, DataTaskEntry, TaskEntry, find_task
 from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
@@ -12,6 +14,7 @@ from mnemon.tasks.documents import Documents, documents
 from mnemon.tasks.guided import Guided
 from mnemon.tasks.labelled import Splits
 from mnemon.tasks.multi_modal import ModeCoverage, MultiModal
+from mnemon.tasks.multi_query_recall import MultiQueryRecall
 from mnemon.tasks.ngrams import DynamicNGrams, bayes_predictions
 from mnemon.tasks.odd_even import OddEven
 from mnemon.tasks.omniglot import FewShot, omniglot
@@ -30,7 +33,9 @@ __all__ = [
     "Add",
     "AssociativeRecall",
     "Babi",
+    "BabiQuestions",
     "Batch",
+    "Brackets",
     "ChangingTask",
     "Continual",
     "Copy",
@@ -46,6 +51,7 @@ __all__ = [
     "Max",
     "ModeCoverage",
     "MultiModal",
+    "MultiQueryRecall",
     "OddEven",
     "Pixels",
     "PrioritySort",
@@ -62,6 +68,7 @@ __all__ = [
     "TokenTask",
     "Widened",
     "babi",
+    "babi_questions",
     "bayes_predictions",
     "dialogue",
     "documents",

@@ -106,25 +106,11 @@ class Babi:
         """How many questions of each task were asked, and answered wrongly."""
         assert batch.groups is not None
         asked, wrong = answers(batch.mask > 0, wrong_classes(output, batch))
-        counts = {}
-        for number in sorted(set(batch.groups.tolist())):
-            rows = batch.groups == number
-            counts[f"asked_{number}"] = float(asked[:, rows].sum())
-            counts[f"wrong_{number}"] = float(wrong[:, rows].sum())
-        return counts
+        return counts_by_task(asked, wrong, batch.groups)
 
     def rates(self, counts: dict[str, float]) -> dict[str, float]:
         """``mean_error`` over the tasks that were asked, how many of them ``failed``, then the ``error_…`` of each."""
-        errors = {
-            number: counts[f"wrong_{number}"] / counts[f"asked_{number}"]
-            for number in TASKS
-            if counts.get(f"asked_{number}")
-        }
-        return {
-            "mean_error": sum(errors.values()) / len(errors),
-            "failed": float(sum(error > FAILED for error in errors.values())),
-            **{f"error_{number}": error for number, error in errors.items()},
-        }
+        return error_rates(counts)
 
     def metrics(self, output: Float[Tensor, "T B V"], batch: Batch) -> dict[str, float]:
         """``error``, the share of wrong answers to all questions of the batch."""
@@ -160,6 +146,32 @@ def answers(asked: Bool[Tensor, "T B"], wrong: Bool[Tensor, "T B"]) -> tuple[Boo
     number = begins.long().cumsum(0)  # of the answer that each step belongs to
     errors = torch.zeros(len(asked) + 1, asked.shape[1], device=asked.device).scatter_add_(0, number, wrong.float())
     return begins, begins & (errors.gather(0, number) > 0)
+
+
+def counts_by_task(
+    asked: Bool[Tensor, "T B"], wrong: Bool[Tensor, "T B"], numbers: Int[Tensor, "B"]
+) -> dict[str, float]:
+    """How many answers of each task begin, and how many of these are wrong."""
+    counts = {}
+    for number in sorted(set(numbers.tolist())):
+        rows = numbers == number
+        counts[f"asked_{number}"] = float(asked[:, rows].sum())
+        counts[f"wrong_{number}"] = float(wrong[:, rows].sum())
+    return counts
+
+
+def error_rates(counts: dict[str, float]) -> dict[str, float]:
+    """``mean_error`` over the tasks that were asked, how many of them ``failed``, then the ``error_…`` of each."""
+    errors = {
+        number: counts[f"wrong_{number}"] / counts[f"asked_{number}"]
+        for number in TASKS
+        if counts.get(f"asked_{number}")
+    }
+    return {
+        "mean_error": sum(errors.values()) / len(errors),
+        "failed": float(sum(error > FAILED for error in errors.values())),
+        **{f"error_{number}": error for number, error in errors.items()},
+    }
 
 
 def babi(data: Path, *, longest: int | None = LONGEST) -> Splits:

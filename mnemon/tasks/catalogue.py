@@ -1,5 +1,8 @@
 """The tasks by name, with the settings of the thesis: the appendix's tables "Task settings" of chapter 7, and §6.5.
 
+Bracket matching stands for what the thesis says of stacks, without a table; its settings are ours. Tasks that the
+thesis does not have say so: their place in it is "beyond", and their ``thesis_test`` the one that counts.
+
 In chapter 6 each length is trained and tested by itself; here training is at 50, and 100 tests how far that carries.
 """
 
@@ -12,7 +15,9 @@ from mnemon.errors import UserError, look_up
 from mnemon.tasks.answering import AnsweringTask
 from mnemon.tasks.associative_recall import AssociativeRecall
 from mnemon.tasks.babi import babi
+from mnemon.tasks.babi_questions import babi_questions
 from mnemon.tasks.base import Task
+from mnemon.tasks.brackets import Brackets
 from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
 from mnemon.tasks.dialogue_sets import dialogue
@@ -20,6 +25,7 @@ from mnemon.tasks.documents import documents
 from mnemon.tasks.guided import Guided
 from mnemon.tasks.labelled import Splits
 from mnemon.tasks.multi_modal import ModeCoverage, MultiModal
+from mnemon.tasks.multi_query_recall import MultiQueryRecall
 from mnemon.tasks.ngrams import DynamicNGrams
 from mnemon.tasks.odd_even import OddEven
 from mnemon.tasks.omniglot import omniglot
@@ -239,9 +245,25 @@ TASKS: dict[str, TaskEntry] = {
     "reverse": _token_entry(Reverse, summary="Repeat a sequence of tokens backwards.", thesis="§6.5.2"),
     "add": _token_entry(Add, summary="Average tokens from both ends of a sequence inwards.", thesis="§6.5.3"),
     "max": _token_entry(Max, summary="Give the larger of each two neighbouring tokens.", thesis="§6.5.3"),
+    "brackets": TaskEntry(
+        summary="Say which bracket may be closed next.",
+        thesis="§3.3.1",
+        file="mnemon/tasks/brackets.py",
+        train=Brackets(max_pairs=20),
+        tests={f"{pairs} pairs": Brackets(min_pairs=pairs, max_pairs=pairs) for pairs in (20, 40)},
+        thesis_test="40 pairs",
+    ),
     "sinusoid": _sinusoid_entry(Sinusoid(length=100), summary="Continue a sinusoid from points of it."),
     "noisy-sinusoid": _sinusoid_entry(
         Sinusoid(length=100, noise=2.0), summary="Continue a sinusoid from noisy points of it."
+    ),
+    "multi-query-recall": TaskEntry(
+        summary="Given pairs of keys and values, give the value of every key.",
+        thesis="beyond",
+        file="mnemon/tasks/multi_query_recall.py",
+        train=MultiQueryRecall(max_pairs=8),
+        tests={f"{pairs} pairs": MultiQueryRecall(min_pairs=pairs, max_pairs=pairs) for pairs in (2, 4, 8, 12, 16)},
+        thesis_test="8 pairs",
     ),
 }
 
@@ -292,6 +314,16 @@ def _omniglot_entry(classes: int, *, episodes: int = 1) -> DataTaskEntry:
     )
 
 
+def _babi_question_entry(*, facts: bool) -> DataTaskEntry:
+    named = ", and name the sentences that tell it" if facts else ""
+    return DataTaskEntry(
+        summary=f"Answer a question about a story in sentences{named}.",
+        thesis="§3.3.2, §7.4.5",
+        file="mnemon/tasks/babi_questions.py",
+        read=partial(babi_questions, facts=facts),
+    )
+
+
 def _dialogue_entry(name: str, *, summary: str) -> DataTaskEntry:
     read = partial(dialogue, name)
     return DataTaskEntry(summary=summary, thesis="§5.4, appendix", file="mnemon/tasks/dialogue.py", read=read)
@@ -310,6 +342,8 @@ DATA_TASKS: dict[str, DataTaskEntry] = {
         file="mnemon/tasks/babi.py",
         read=babi,
     ),
+    "babi-questions": _babi_question_entry(facts=False),
+    "babi-facts": _babi_question_entry(facts=True),
     "chit-chat": _dialogue_entry("chit-chat", summary="Answer in a conversation of two strangers."),
     "self-dialogue": _dialogue_entry("self-dialogue", summary="Answer in a conversation about a topic."),
     "cornell": _dialogue_entry("cornell", summary="Answer as characters of films do."),

@@ -3,12 +3,23 @@
 Letters: ``T`` time, ``B`` batch, ``O`` output channels.
 """
 
+from typing import Protocol, runtime_checkable
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from mnemon.tasks.base import Batch, Task
 from mnemon.training.seeding import generator_from
+
+
+@runtime_checkable
+class ChangingModel(Protocol):
+    """A model that changes while it is trained; one that is loaded is as at the end."""
+
+    def begin_step(self, step: int, steps: int) -> None:
+        """Called before each step, the first being 1, of so many; from these alone, so that runs resume exactly."""
+        ...
 
 
 def draw(task: Task, batch_size: int, seed: int, device: torch.device, part: int = 0, parts: int = 1) -> Batch:

@@ -2,12 +2,15 @@
 
 Loading one executes nothing: there is no pickle in it. Names: ``model.<name>`` are the model's parameters and buffers,
 ``optimiser.<index>.<entry>`` what the optimiser remembers of each parameter. There is no generator state to keep
-(see :mod:`mnemon.training.seeding`).
+(see :mod:`mnemon.training.seeding`). The rows of the records up to the step are in it too, so that a run goes on from
+its checkpoint alone, and a checksum of all of it.
 """
 
+import hashlib
 import json
 import re
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,12 +21,21 @@ from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
 
 from mnemon.errors import UserError
-from mnemon.training.files import write_atomically
+from mnemon.training.files import DamagedFile, write_atomically
+from mnemon.training.record import Record, parse_record
 from mnemon.training.versions import mnemon_version
 
 FORMAT = "mnemon checkpoint"
-VERSION = 1
-FIELDS = {"step": int, "config": dict, "loss_sum": float, "loss_steps": int, "groups": list}
+VERSION = 2
+FIELDS = {
+    "step": int,
+    "config": dict,
+    "loss_sum": float,
+    "loss_steps": int,
+    "groups": list,
+    "records": list,
+    "checksum": str,
+}
 NAME = re.compile(r"step-(\d{8,})\.safetensors")
 
 
@@ -37,6 +49,7 @@ class Checkpoint:
     loss_sum: float  # over the steps since the last row of the records
     loss_steps: int
     groups: list[dict[str, Any]]  # the optimiser's parameter groups
+    records: list[Record]  # all rows up to the step
     tensors: dict[str, Tensor]
 
 
@@ -49,6 +62,7 @@ def save(
     config: Mapping[str, Any],
     loss_sum: float,
     loss_steps: int,
+    records: Sequence[Record],
     keep: int,
 ) -> Path:
     """Write ``step-00001000.safetensors`` in one go, then delete all but the last ``keep`` files."""
@@ -65,12 +79,14 @@ def save(
         "loss_sum": loss_sum,
         "loss_steps": loss_steps,
         "groups": memory["param_groups"],
+        "records": [record.to_line().decode() for record in records],
     }
     # Copies, because safetensors refuses the shared storage of tied weights.
     copies = {
         name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for name, tensor in tensors.items()
     }
     path = folder / file_name(step)
+    document["checksum"] = _checksum(document, copies)
     write_atomically(path, to_bytes(copies, metadata={"mnemon": json.dumps(document)}))
     for old in _by_step(folder)[:-keep]:
         old.unlink()
@@ -82,13 +98,20 @@ def file_name(step: int) -> str:
     return f"step-{step:08d}.safetensors"
 
 
-def latest(folder: Path) -> Path | None:
-    """The checkpoint with the highest step, if there is any."""
-    return next(reversed(_by_step(folder)), None)
+def newest_good(folder: Path) -> tuple[Checkpoint | None, list[Path]]:
+    """The newest checkpoint that is whole, if there is any, and the damaged files that are newer; it warns of each."""
+    damaged: list[Path] = []
+    for path in reversed(_by_step(folder)):
+        try:
+            return load(path), damaged
+        except DamagedFile as error:
+            warnings.warn(f"{error}; looking for an older one", stacklevel=2)
+            damaged.append(path)
+    return None, damaged
 
 
 def load(path: Path) -> Checkpoint:
-    """Read a file, refusing whatever is not a checkpoint of this format."""
+    """Read a file, refusing whatever is not a checkpoint of this format, or not as it was written."""
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
@@ -97,8 +120,10 @@ def load(path: Path) -> Checkpoint:
     except OSError as error:
         raise UserError(f"cannot read checkpoint {path}: {error.strerror or error}") from error
     except SafetensorError as error:
-        raise UserError(f"{path} is not a whole safetensors file: {error}") from error
+        raise DamagedFile(f"{path} is not a whole safetensors file: {error}") from error
     document = _document(path, metadata.get("mnemon"))
+    if document.pop("checksum") != _checksum(document, tensors):
+        raise DamagedFile(f"{path} is damaged: its checksum does not fit what it holds")
     return Checkpoint(
         path=path,
         step=document["step"],
@@ -106,6 +131,7 @@ def load(path: Path) -> Checkpoint:
         loss_sum=document["loss_sum"],
         loss_steps=document["loss_steps"],
         groups=document["groups"],
+        records=[parse_record(line, f"{path}, row {row}") for row, line in enumerate(document["records"], start=1)],
         tensors=tensors,
     )
 
@@ -148,21 +174,30 @@ def _by_step(folder: Path) -> list[Path]:
     return [steps[step] for step in sorted(steps)]
 
 
+def _checksum(document: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
+    digest = hashlib.sha256(json.dumps(document).encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
 def _document(path: Path, text: str | None) -> dict[str, Any]:
     """The JSON document of a file, with the fields that this version writes."""
     if text is None:
-        raise UserError(f"{path} is a safetensors file but not a mnemon checkpoint")
+        raise DamagedFile(f"{path} is a safetensors file but not a mnemon checkpoint")
     try:
         document = json.loads(text)
     except ValueError as error:
-        raise UserError(f"{path} has a damaged JSON document: {error}") from error
+        raise DamagedFile(f"{path} has a damaged JSON document: {error}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise UserError(f"{path} is a safetensors file but not a mnemon checkpoint")
+        raise DamagedFile(f"{path} is a safetensors file but not a mnemon checkpoint")
     if document.get("version") != VERSION:
         raise UserError(f"{path} has checkpoint version {document.get('version')}; this mnemon reads version {VERSION}")
     for name, kind in FIELDS.items():
         if type(document.get(name)) is not kind:
-            raise UserError(f"{path} has a damaged JSON document: {name!r} should be of type {kind.__name__}")
+            raise DamagedFile(f"{path} has a damaged JSON document: {name!r} should be of type {kind.__name__}")
     return document
 
 

@@ -6,16 +6,20 @@ checkpoints/step-*.safetensors
 summary.json                  written when the run is complete
 task.json                     what of its data the task needs, so that the model can be used without them
 traces.json                   what the model did with held-out sequences, where asked for
+law.json                      curves beside their formulas, where a law was measured (:mod:`mnemon.laws.base`)
 tensorboard/                  where asked for
 """
 
 import json
+import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from mnemon.errors import UserError
-from mnemon.training.files import PARTIAL, read_json, write_json
+from mnemon.training.files import PARTIAL, DamagedFile, read_json, write_json
+from mnemon.training.lock import only_one_in
 
 FORMAT = "mnemon run"
 VERSION = 1
@@ -34,20 +38,36 @@ class RunDirectory:
         self.summary = path / "summary.json"
         self.task = path / "task.json"
         self.traces = path / "traces.json"
+        self.law = path / "law.json"
         self.tensorboard = path / "tensorboard"
+
+    @contextmanager
+    def owned(self) -> Iterator[None]:
+        """Keep other processes out of the folder; what was made for it, and stays empty, goes again."""
+        made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
+        self._make(self.path)
+        try:
+            with only_one_in(self.path):
+                yield
+        finally:
+            for folder in made:
+                if any(folder.iterdir()):
+                    break
+                folder.rmdir()
 
     def check_free(self) -> None:
         """Refuse a folder in which there is anything, so that a new run overwrites nothing."""
-        if self.path.exists() and not self.path.is_dir():
-            raise UserError(f"{self.path} is a file: choose a folder for the run")
-        if self.path.exists() and any(not entry.name.endswith(PARTIAL) for entry in self.path.iterdir()):
+        if any(not entry.name.endswith(PARTIAL) for entry in self.path.iterdir()):
             raise UserError(f"{self.path} is not empty: resume the run in it, or choose another folder")
 
     def check_resumable(self, config: Mapping[str, Any], kept: Mapping[str, Any] | None = None) -> None:
         """Refuse a folder in which no run with the same config was started, or one on data with other words."""
         if not self.run.exists():
             raise UserError(f"there is no run to resume in {self.path}: start one there without resuming")
-        refuse_differences(self.run, self.config(), config)
+        try:
+            refuse_differences(self.run, self.config(), config)
+        except DamagedFile as error:  # the checkpoints say the same
+            warnings.warn(f"{error}; it is written anew", stacklevel=2)
         if kept is not None and self.task.exists() and read_json(self.task) != kept:
             raise UserError(
                 f"{self.task} is of other data: give those that the run was started with, or another folder"
@@ -59,18 +79,23 @@ class RunDirectory:
         ``run.json`` comes first: a run killed right here must be found to be one.
         """
         document = {"format": FORMAT, "version": VERSION, "config": dict(config)}
+        self._make(self.path)
+        write_json(self.run, document)
+        self._make(self.checkpoints)
+
+    def _make(self, folder: Path) -> None:
+        if folder.exists() and not folder.is_dir():
+            raise UserError(f"{folder} is a file: choose a folder for the run")
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            write_json(self.run, document)
-            self.checkpoints.mkdir(exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UserError(f"cannot make the folder {self.path}: {error.strerror or error}") from error
+            raise UserError(f"cannot make the folder {folder}: {error.strerror or error}") from error
 
     def config(self) -> dict[str, Any]:
         """The config that the run was started with, for whoever wants to build its model again."""
         document = read_json(self.run)
         if document.get("format") != FORMAT or not isinstance(document.get("config"), dict):
-            raise UserError(f"{self.run} does not describe a mnemon run")
+            raise DamagedFile(f"{self.run} does not describe a mnemon run")
         if document.get("version") != VERSION:
             raise UserError(f"{self.run} has version {document.get('version')}; this mnemon reads version {VERSION}")
         return dict(document["config"])

@@ -1,10 +1,13 @@
 """Writing a file so that a reader meets the old one or the new one, never half of either.
 
-Checkpoints, summaries and rewritten records all go through here, so that a run may be killed at any moment.
+Checkpoints, summaries and rewritten records all go through here, so that a run may be killed at any moment. A JSON
+document carries a checksum, so that a file that was damaged later is found out.
 """
 
+import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,12 @@ from mnemon.errors import UserError
 
 # A killed run may leave such a file behind; the next write of the same name takes it over.
 PARTIAL = ".partial"
+# A document without one is taken as it is.
+CHECKSUM = "checksum"
+
+
+class DamagedFile(UserError):
+    """A file is not as it was written, or is none of ours."""
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -31,9 +40,10 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise UserError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def write_json(path: Path, document: Any) -> None:
-    """Write a JSON document for people to read: indented, one field a line."""
-    write_atomically(path, (json.dumps(document, indent=2, allow_nan=False) + "\n").encode())
+def write_json(path: Path, document: Mapping[str, Any]) -> None:
+    """Write a JSON document for people to read: indented, one field a line, its checksum last."""
+    whole = {**document, CHECKSUM: _checksum(document)}
+    write_atomically(path, (json.dumps(whole, indent=2, allow_nan=False) + "\n").encode())
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -43,10 +53,19 @@ def read_json(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
     except ValueError as error:
-        raise UserError(f"{path} is not a JSON document: {error}") from error
+        raise DamagedFile(f"{path} is not a JSON document: {error}") from error
     if not isinstance(document, dict):
-        raise UserError(f"{path} holds a JSON {type(document).__name__} where an object is needed")
+        raise DamagedFile(f"{path} holds a JSON {type(document).__name__} where an object is needed")
+    checksum = document.pop(CHECKSUM, None)
+    if checksum not in (None, _checksum(document)):
+        raise DamagedFile(f"{path} is damaged: its checksum does not fit what it says")
     return document
+
+
+def _checksum(document: Mapping[str, Any]) -> str:
+    """Of what the document says, however it is laid out."""
+    as_read = json.loads(json.dumps(document))
+    return hashlib.sha256(json.dumps(as_read, sort_keys=True).encode()).hexdigest()
 
 
 def _reach_disk(folder: Path) -> None:

@@ -8,6 +8,7 @@ the records has gathered so far is part of each checkpoint. Whether to stop earl
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,12 +17,12 @@ from torch import Tensor, nn
 from mnemon.errors import UserError
 from mnemon.tasks.base import Batch, ChangingTask, Task, WordTask
 from mnemon.training import checkpoint
-from mnemon.training.batches import answer, answer_with_losses, draw
+from mnemon.training.batches import ChangingModel, answer, answer_with_losses, draw
 from mnemon.training.board import TensorBoard
 from mnemon.training.config import TrainConfig
 from mnemon.training.directory import CHANGING, RunDirectory, refuse_differences
 from mnemon.training.evaluation import evaluate
-from mnemon.training.files import write_atomically, write_json
+from mnemon.training.files import write_json
 from mnemon.training.health import TrainingStopped, offender, spoilt_parameter
 from mnemon.training.interrupt import Interrupted, StopRequest
 from mnemon.training.journal import Journal
@@ -29,9 +30,11 @@ from mnemon.training.optimiser import clip, gradient_norm, make_optimiser, set_l
 from mnemon.training.patience import Patience
 from mnemon.training.processes import make_accelerator, mean_over_processes
 from mnemon.training.progress import Progress, SilentProgress, make_progress
-from mnemon.training.record import Record, keep_records, read_records
+from mnemon.training.record import Record, write_records
 from mnemon.training.seeding import batch_seed, seed_noise
 from mnemon.training.summary import TrainResult, final_rows, write_summary
+
+DAMAGED = ".damaged"  # what the names of files end with that were set aside
 
 
 def train(
@@ -53,10 +56,15 @@ def train(
     and :class:`TrainingStopped` at a number that is not finite.
     """
     training = _Training(model, task, tests, config, out, run or {})
+    with training.directory.owned() if training.is_main else nullcontext():
+        return _carry_out(training, resume, command, make_progress() if progress is None else progress)
+
+
+def _carry_out(training: "_Training", resume: bool, command: Sequence[str], progress: Progress) -> TrainResult:
     training.open(resume)
     first, began = training.done, time.perf_counter()
-    training.go(make_progress() if progress is None else progress)
-    loss, metrics = final_rows(read_records(training.directory.records), training.done)
+    training.go(progress)
+    loss, metrics = final_rows(training.rows, training.done)
     result = TrainResult(
         steps=training.done,
         loss=loss,
@@ -109,8 +117,9 @@ class _Training:
         self.config = config
         self.directory = RunDirectory(out)
         self.described: dict[str, Any] = {"training": config.to_json(), "tests": list(tests), "run": dict(run)}
-        if isinstance(task, ChangingTask):
+        if isinstance(task, ChangingTask) or isinstance(model, ChangingModel):
             self.described[CHANGING] = True
+        if isinstance(task, ChangingTask):
             self.task_at = lambda number: task.at(number, config.steps)
         else:
             self.task_at = lambda _: task
@@ -118,6 +127,7 @@ class _Training:
         self.optimiser = make_optimiser(config, self.parameters)
         self.patience = Patience(config.patience)
         self.done = 0
+        self.rows: list[Record] = []  # all that was measured so far
         self.saved: Path | None = None  # the last checkpoint
         # Since the last row of the records:
         self.loss_sum = 0.0
@@ -138,10 +148,7 @@ class _Training:
                     write_json(self.directory.task, self.kept)
                 if not self._complete:
                     self.directory.summary.unlink(missing_ok=True)  # of the run that is being extended
-                if self.done:
-                    keep_records(self.directory.records, self._stays)
-                else:
-                    write_atomically(self.directory.records, b"")
+                write_records(self.directory.records, self.rows)
 
     def go(self, progress: Progress) -> None:
         """Take all steps that are left."""
@@ -176,6 +183,8 @@ class _Training:
             batch = batch.repeat(self.config.samples)
         seed_noise(self.config.seed, f"train {rank}", number)
         self.optimiser.zero_grad()
+        if isinstance(self.model, ChangingModel):
+            self.model.begin_step(number, self.config.steps)
         output, loss = self._answer(batch, number)
         self.accelerator.backward(loss)
         values = [loss.item(), gradient_norm(self.parameters).item(), float(stop.wanted)]
@@ -208,12 +217,12 @@ class _Training:
             metrics = self.task_at(step.number).metrics(step.output, step.batch)
             means = mean_over_processes(self.accelerator, list(metrics.values()))
             loss = self.loss_sum / self.loss_steps
-            journal.add(
-                Record(kind="train", step=step.number, loss=loss, metrics=dict(zip(metrics, means, strict=True)))
-            )
+            named = dict(zip(metrics, means, strict=True))
+            evaluations.insert(0, Record(kind="train", step=step.number, loss=loss, metrics=named))
         if due:
             self.loss_sum, self.loss_steps = 0.0, 0
         for record in evaluations:
+            self.rows.append(record)
             journal.add(record)
 
     def _evaluations(self, number: int) -> list[Record]:
@@ -241,7 +250,7 @@ class _Training:
         spoilt = spoilt_parameter(self.model)
         if spoilt is not None:
             raise TrainingStopped(number, batch_seed(self.config.seed, "train", number), spoilt, self.saved)
-        journal.reach_disk()  # a checkpoint must never be newer than the rows it follows
+        journal.reach_disk()  # the last checkpoint of a finished run may be deleted
         self.saved = self.directory.checkpoints / checkpoint.file_name(number)
         if self.is_main:
             checkpoint.save(
@@ -252,25 +261,29 @@ class _Training:
                 config=self.described,
                 loss_sum=self.loss_sum,
                 loss_steps=self.loss_steps,
+                records=self.rows,
                 keep=self.config.keep,
             )
 
     def _restore(self) -> None:
-        """Go back to the newest checkpoint; a run killed before its first one begins again."""
-        path = checkpoint.latest(self.directory.checkpoints)
-        if path is None:
-            return
-        loaded = checkpoint.load(path)
-        refuse_differences(path, loaded.config, self.described)
-        records = read_records(self.directory.records)  # refuses a damaged file before anything is written
-        checkpoint.restore_model(loaded, self.model)
-        checkpoint.restore_optimiser(loaded, self.optimiser)
-        self.done, self.saved = loaded.step, path
-        self.loss_sum, self.loss_steps = loaded.loss_sum, loaded.loss_steps
-        for record in records:
-            watched = record.kind == "eval" and record.test == next(iter(self.tests), None)
-            if watched and record.step <= self.done and record.step % self.config.eval_every == 0:
-                self.patience.see(record.loss)
+        """Go back to the newest checkpoint that is whole; a run killed before its first one begins again.
+
+        Damaged ones are set aside: what is written from now on must not count them among the last.
+        """
+        loaded, damaged = checkpoint.newest_good(self.directory.checkpoints)
+        if loaded is not None:
+            refuse_differences(loaded.path, loaded.config, self.described)
+            checkpoint.restore_model(loaded, self.model)
+            checkpoint.restore_optimiser(loaded, self.optimiser)
+            self.done, self.saved = loaded.step, loaded.path
+            self.loss_sum, self.loss_steps = loaded.loss_sum, loaded.loss_steps
+            for record in loaded.records:
+                watched = record.kind == "eval" and record.test == next(iter(self.tests), None)
+                if watched and record.step % self.config.eval_every == 0:
+                    self.patience.see(record.loss)
+            self.rows = [record for record in loaded.records if self._stays(record)]
+        for path in damaged:
+            path.replace(path.with_name(path.name + DAMAGED))
 
     def _stays(self, record: Record) -> bool:
         """Whether a row is one that an uninterrupted run would have written up to the checkpoint.
@@ -279,7 +292,7 @@ class _Training:
         """
         every = self.config.log_every if record.kind == "train" else self.config.eval_every
         last = self.done if self._complete else self.config.steps
-        return record.step <= self.done and (record.step % every == 0 or record.step == last)
+        return record.step % every == 0 or record.step == last
 
     def _journal(self, progress: Progress) -> Journal:
         """Only the main process tells anything."""

@@ -2,22 +2,24 @@
 
 There are no times in them, so that the same seed gives the same bytes. A row is
 
-    {"kind": "train", "step": 100, "loss": 0.69, "metrics": {"bit errors": 31.5}}
-    {"kind": "eval", "step": 100, "test": "length 40", "loss": 0.7, "metrics": {"bit errors": 160.2}}
+    {"kind": "train", "step": 100, "loss": 0.69, "metrics": {"bit errors": 31.5}, "crc": "1f0c2b3a"}
+    {"kind": "eval", "step": 100, "test": "length 40", "loss": 0.7, "metrics": {"bit errors": 160.2}, "crc": "…"}
 
-where a value that is not finite is written as ``null``, because JSON has no other word for it.
+where a value that is not finite is written as ``null``, because JSON has no other word for it, and ``crc`` is the
+checksum of the rest of the row; a row without one is taken as it is.
 """
 
 import json
 import math
 import os
-from collections.abc import Callable
+import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from mnemon.errors import UserError
-from mnemon.training.files import write_atomically
+from mnemon.training.files import DamagedFile, write_atomically
 
 Kind = Literal["train", "eval"]
 KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
@@ -40,7 +42,7 @@ class Record:
             row["test"] = self.test
         row["loss"] = json_number(self.loss)
         row["metrics"] = {name: json_number(value) for name, value in self.metrics.items()}
-        return (json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n").encode()
+        return _as_line({**row, "crc": _checksum(row)})
 
 
 class RecordWriter:
@@ -69,27 +71,23 @@ class RecordWriter:
 
 def read_records(path: Path) -> list[Record]:
     """All whole rows of a file; a last line without its end is one that was being written, and is left out."""
-    return [_parse(path, number, line) for number, line in enumerate(_lines(path), start=1)]
-
-
-def keep_records(path: Path, wanted: Callable[[Record], bool]) -> None:
-    """Rewrite a file with only the rows that are wanted, each as it was."""
-    lines = _lines(path)
-    kept = [line for number, line in enumerate(lines, start=1) if wanted(_parse(path, number, line))]
-    write_atomically(path, b"".join(kept))
-
-
-def _lines(path: Path) -> list[bytes]:
     try:
-        data = path.read_bytes()
+        lines = path.read_bytes().split(b"\n")[:-1]
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
-    return [line + b"\n" for line in data.split(b"\n")[:-1]]
+    return [parse_record(line, f"{path} line {number}") for number, line in enumerate(lines, start=1)]
 
 
-def _parse(path: Path, number: int, line: bytes) -> Record:
+def write_records(path: Path, records: Iterable[Record]) -> None:
+    """Write a file of these rows in one go."""
+    write_atomically(path, b"".join(record.to_line() for record in records))
+
+
+def parse_record(line: bytes | str, place: str) -> Record:
+    """The row of a line; ``place`` is where it stands, for whoever has to look there."""
     try:
         row = json.loads(line)
+        sound = row.pop("crc", None) in (None, _checksum(row))
         record = Record(
             kind=KINDS[row["kind"]],
             step=int(row["step"]),
@@ -98,8 +96,18 @@ def _parse(path: Path, number: int, line: bytes) -> Record:
             test=row.get("test"),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{path} line {number} is not a record of a run: {line[:60]!r}") from error
+        raise DamagedFile(f"{place} is not a record of a run: {line[:60]!r}") from error
+    if not sound:
+        raise DamagedFile(f"{place} is damaged: its checksum does not fit what it says")
     return record
+
+
+def _as_line(row: dict[str, Any]) -> bytes:
+    return (json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n").encode()
+
+
+def _checksum(row: dict[str, Any]) -> str:
+    return f"{zlib.crc32(_as_line(row)):08x}"
 
 
 def json_number(value: float) -> float | None:

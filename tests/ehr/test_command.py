@@ -10,8 +10,8 @@ from mnemon.ehr.folders import check_free, new_folder
 from mnemon.ehr.prepared import load_prepared
 from mnemon.ehr.sources import read_source
 from mnemon.errors import UserError
+from tests.command_server import run as mnemon
 from tests.ehr.tiny_records import write_mimic3
-from tests.test_cli import mnemon
 
 
 def test_prepare_prints_tables_and_refuses_to_overwrite(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ class Parts:
 def assert_close(actual: Tensor, expected: Any, tolerance: float = 1e-10) -> None:
     """The tensor is the (nested) list of floats."""
     torch.testing.assert_close(
-        actual, torch.tensor(expected, dtype=torch.float64).view_as(actual), rtol=tolerance, atol=tolerance
+        actual.double(), torch.tensor(expected, dtype=torch.float64).view_as(actual), rtol=tolerance, atol=tolerance
     )
 
 
@@ -205,7 +205,9 @@ def draw_state(memory: Memory[Any, Any], batch: int, seed: int = 0) -> Any:
     parts = {}
     for place, (name, part) in enumerate(state._asdict().items()):
         own = seed + 10 * place
-        if name in ("memory", "reads"):
+        if not part.is_floating_point():
+            parts[name] = part
+        elif name in ("memory", "reads"):
             parts[name] = draw(*part.shape, seed=own)
         elif name == "usage":
             parts[name] = draw_unit(*part.shape, seed=own)

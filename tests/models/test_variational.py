@@ -14,6 +14,7 @@ from mnemon.models.config import ModelConfig
 from mnemon.models.encoder_decoder import EncoderDecoder
 from mnemon.models.generation import word_choice
 from mnemon.models.variational_decoder import LatentDecoder
+from mnemon.rnn import Engine
 from mnemon.theory import mixtures
 from mnemon.views import ViewSizes
 
@@ -58,9 +59,10 @@ def decoder_of(model: EncoderDecoder) -> LatentDecoder:
 @pytest.mark.parametrize("layers", [None, 2])
 def test_engines_agree(name: str, layers: int | None) -> None:
     results = []
-    for engine in ("auto", "reference"):
+    engines: tuple[Engine, ...] = ("auto", "reference")
+    for engine in engines:
         model = make(name, layers=layers)
-        model.engine = engine  # type: ignore[assignment]
+        model.engine = engine
         output, divergence = taught(model, draw())
         (output.sin().sum() + divergence).backward()  # type: ignore[no-untyped-call]
         gradients = [part.grad for part in model.parameters() if part.numel()]
@@ -134,8 +136,8 @@ def test_with_one_mode_the_divergence_is_exact(name: str, heads: int) -> None:
 def test_a_step_of_vmed_written_out() -> None:
     """Prior from r_{t−1}, posterior from [r̄, h^u_t], controller from [y_{t−1}, z_t], words from its output alone."""
     model, given = make("vmed"), draw()
-    decoder, engine = decoder_of(model), "reference"
-    model.engine = engine  # type: ignore[assignment]
+    decoder = decoder_of(model)
+    model.engine = "reference"
     encoded = model.encode(given["views"], given["lengths"])
     torch.manual_seed(3)
     guided = decoder.guided(encoded, given["targets"])
@@ -151,6 +153,7 @@ def test_a_step_of_vmed_written_out() -> None:
         torch.testing.assert_close(guided.latents.value[step], latent)
         controller = cell.controller(torch.cat([word, latent], dim=1), state.controller)
         memory = cell.memory(cell.memory.parse(cell.interface(controller.hidden)), state.memory)
+        assert cell.readout_weight is not None
         logits = controller.hidden @ cell.readout_weight.T + cell.readout_bias
         torch.testing.assert_close(guided.logits[step], logits)
         state = state._replace(controller=controller, memory=memory)
@@ -236,7 +239,7 @@ def test_words_are_drawn_among_the_likely_ones() -> None:
     assert not word_choice(temperature=1.0, top_p=1e-9)(logits).any()
     for bad, message in (({"temperature": -1.0}, "temperature must be 0"), ({"top_p": 0.0}, "top_p must be above 0")):
         with pytest.raises(UserError, match=message):
-            word_choice(**bad)
+            word_choice(**bad)  # type: ignore[arg-type]
 
 
 @every_model
@@ -299,7 +302,7 @@ def test_mistakes_are_named() -> None:
         ({"name": "vmed", "free_bits": -1.0}, "free_bits must be 0 or a number of nats above"),
     ):
         with pytest.raises(UserError, match=message):
-            build_model(ModelConfig(**bad), ViewSizes((3,), "sequence"), 4)  # type: ignore[arg-type]
+            build_model(ModelConfig(**bad), ViewSizes((3,), "sequence"), 4)
     with pytest.raises(UserError, match="answers with a sequence"):
         build_model(ModelConfig(name="vmed", word=4), ViewSizes((3,), "set"), 4)
     with pytest.raises(UserError, match="reads one view, not 2"):

@@ -19,9 +19,9 @@ from mnemon.report.results import read_results
 from mnemon.report.tables import document
 from mnemon.runner.campaign import Campaign
 from mnemon.runner.display import LineDisplay
-from mnemon.runner.lock import only_campaign_in
 from mnemon.runner.process import WorkerProcess
 from mnemon.training.interrupt import Interrupted
+from mnemon.training.lock import only_one_in
 from tests.runner.tiny_campaign import BROKEN, LONG, TINY, run_in_this_process, tiny_job
 
 ROOT = Path(__file__).parent.parent.parent
@@ -149,12 +149,12 @@ def test_refusals(tiny: tuple[Path, str, str], tmp_path: Path) -> None:
 
 def test_one_campaign_at_a_time(tmp_path: Path) -> None:
     with (
-        only_campaign_in(tmp_path),
-        pytest.raises(UserError, match="another mnemon run is at work"),
-        only_campaign_in(tmp_path, patience=0.0),
+        only_one_in(tmp_path),
+        pytest.raises(UserError, match="another mnemon is at work"),
+        only_one_in(tmp_path, patience=0.0),
     ):
         pass
-    with only_campaign_in(tmp_path, patience=0.0):
+    with only_one_in(tmp_path, patience=0.0):
         pass
 
 

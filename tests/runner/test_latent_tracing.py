@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mnemon.experiments.multi_modal import jobs
+from mnemon.experiments.multi_modal import MODES, jobs
 from mnemon.report.results import read_results
 from mnemon.report.traces import trace_pictures
 from mnemon.runner.job import Experiment
@@ -31,8 +31,9 @@ def test_mode_weights_and_latent_variables(model: str, modes: int, steps: int, t
     assert len(first) == len(mean) == steps  # a word and an end, or one variable for both
     assert all(len(row) == modes and sum(row) == pytest.approx(1, abs=0.011) for row in (*first, *mean))
     states = document["states"]
-    assert states["phases"] == ["prior", *(f"posterior, answer {mode}" for mode in (1, 2, 3, 4))]
-    assert [sum(point[2] == kind for point in states["points"]) for kind in range(5)] == [96, 24, 24, 24, 24]
+    assert states["phases"] == ["prior", *(f"posterior, answer {mode + 1}" for mode in range(MODES))]
+    counts = [sum(point[2] == kind for point in states["points"]) for kind in range(1 + MODES)]
+    assert counts == [96, *([96 // MODES] * MODES)]
     measures = document["measures"]
     assert measures["modes_in_use"] == modes
     assert 1 <= measures["modes_effective"] <= modes + 1e-6

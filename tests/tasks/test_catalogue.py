@@ -10,6 +10,7 @@ from mnemon.tasks import (
     TASKS,
     Add,
     AssociativeRecall,
+    Brackets,
     Continual,
     Copy,
     Double,
@@ -17,6 +18,7 @@ from mnemon.tasks import (
     Max,
     ModeCoverage,
     MultiModal,
+    MultiQueryRecall,
     OddEven,
     Pixels,
     PrioritySort,
@@ -127,8 +129,18 @@ THESIS: dict[str, tuple[Task, str, Task]] = {
     "reverse": (Reverse(length=50, largest=9), "length 50", Reverse(length=50, largest=9)),
     "add": (Add(length=50, largest=9), "length 50", Add(length=50, largest=9)),
     "max": (Max(length=50, largest=50), "length 50", Max(length=50, largest=50)),
+    "brackets": (
+        Brackets(kinds=4, min_pairs=1, max_pairs=20),
+        "40 pairs",
+        Brackets(kinds=4, min_pairs=40, max_pairs=40),
+    ),
     "sinusoid": (Sinusoid(length=100, noise=0.0), "length 100", Sinusoid(length=100, noise=0.0)),
     "noisy-sinusoid": (Sinusoid(length=100, noise=2.0), "length 100", Sinusoid(length=100, noise=2.0)),
+    "multi-query-recall": (
+        MultiQueryRecall(keys=32, values=16, min_pairs=1, max_pairs=8, context=2),
+        "8 pairs",
+        MultiQueryRecall(keys=32, values=16, min_pairs=8, max_pairs=8, context=2),
+    ),
 }
 
 
@@ -161,7 +173,7 @@ def test_an_entry_points_to_its_file(name: str) -> None:
     assert entry is TASKS[name]
     root = Path(mnemon.__file__).parent.parent
     assert f"class {type(entry.train).__name__}" in (root / entry.file).read_text(encoding="utf-8")
-    assert entry.thesis.startswith(("§7.4.", "§6.5.", "§4.5.", "§5.1"))
+    assert entry.thesis.startswith(("§7.4.", "§6.5.", "§4.5.", "§5.1", "§3.3.", "beyond"))
     assert entry.summary.endswith(".")
 
 
@@ -171,7 +183,7 @@ def test_a_task_over_data_needs_them(name: str) -> None:
         find_task(name)
     assert str(caught.value) == f"task {name!r} needs its data: write --data and the folder that holds them"
     assert (Path(mnemon.__file__).parent.parent / DATA_TASKS[name].file).exists()
-    assert DATA_TASKS[name].thesis.startswith(("§5.4", "§6.5.5", "§6.5.6", "§7.4.4", "§7.4.5"))
+    assert DATA_TASKS[name].thesis.startswith(("§3.3.2", "§5.4", "§6.5.5", "§6.5.6", "§7.4.4", "§7.4.5"))
     assert DATA_TASKS[name].summary.endswith(".")
 
 
@@ -206,14 +218,9 @@ def test_a_task_over_conversations_reads_its_own(tmp_path: Path, name: str) -> N
 def test_a_near_miss_is_put_right() -> None:
     with pytest.raises(UserError) as caught:
         find_task("asociative_recall")
+    names = ", ".join([*TASKS, *DATA_TASKS])
     assert str(caught.value) == (
-        "no task is called 'asociative_recall': did you mean 'associative-recall'? write one of "
-        "copy, repeat-copy, associative-recall, ngrams, priority-sort, long-copy, "
-        "copy-and-repeat-copy, copy-and-associative-recall, copy-and-priority-sort, four-in-sequence, continual, "
-        "odd-even, sum-of-two, multi-modal, token-copy, double, reverse, add, max, sinusoid, noisy-sinusoid, mnist, "
-        "permuted-mnist, omniglot-5, omniglot-10, omniglot-5-persistent, omniglot-10-persistent, babi, "
-        "chit-chat, self-dialogue, cornell, open-subtitles, dialogue-pairs, "
-        "imdb, ag-news, dbpedia, yelp-polarity, yelp-full, yahoo-answers"
+        f"no task is called 'asociative_recall': did you mean 'associative-recall'? write one of {names}"
     )
 
 

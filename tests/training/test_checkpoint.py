@@ -14,10 +14,13 @@ from torch import Tensor, nn
 from mnemon.errors import UserError
 from mnemon.training import checkpoint
 from mnemon.training.config import TrainConfig
+from mnemon.training.files import DamagedFile
 from mnemon.training.optimiser import make_optimiser
+from mnemon.training.record import Record
 from mnemon.training.seeding import generator_from
 from tests.training.tiny_training import Delay, TinyModel, run_tiny, tiny_config, tiny_model
 
+ROW = Record(kind="train", step=2, loss=0.5, metrics={"errors": 1.0})
 Pair = tuple[nn.Module, torch.optim.Optimizer]
 
 
@@ -38,7 +41,13 @@ def take_steps(pair: Pair, count: int) -> None:
 
 
 def save(folder: Path, pair: Pair, step: int = 3, **changes: Any) -> Path:
-    settings: dict[str, Any] = {"config": {"name": "tiny"}, "loss_sum": 0.1 + 0.2, "loss_steps": 2, "keep": 3}
+    settings: dict[str, Any] = {
+        "config": {"name": "tiny"},
+        "loss_sum": 0.1 + 0.2,
+        "loss_steps": 2,
+        "records": [ROW],
+        "keep": 3,
+    }
     return checkpoint.save(folder, step=step, model=pair[0], optimiser=pair[1], **settings | changes)
 
 
@@ -56,6 +65,7 @@ def test_round_trip_is_exact(tmp_path: Path, optimiser: str, dtype: torch.dtype)
     checkpoint.restore_model(loaded, other[0])
     checkpoint.restore_optimiser(loaded, other[1])
     assert (loaded.step, loaded.config, loaded.loss_sum, loaded.loss_steps) == (3, {"name": "tiny"}, 0.1 + 0.2, 2)
+    assert loaded.records == [ROW]
     before, after = flat(saved[1]), flat(other[1])
     assert before.keys() == after.keys()
     assert {name.split(".")[1] for name in before} == (
@@ -99,19 +109,21 @@ def test_file_is_plain_safetensors_with_a_json_document(tmp_path: Path) -> None:
         names = set(file.keys())
     assert {"model.gru.weight_ih_l0", "optimiser.0.square_avg", "optimiser.0.step"} <= names
     assert document["format"] == "mnemon checkpoint"
-    assert document["version"] == 1
+    assert document["version"] == 2
     assert document["groups"][0]["lr"] == 1e-4
 
 
 def test_only_the_last_are_kept_and_the_newest_is_found(tmp_path: Path) -> None:
-    assert checkpoint.latest(tmp_path) is None
-    assert checkpoint.latest(tmp_path / "nowhere") is None
+    assert checkpoint.newest_good(tmp_path) == (None, [])
+    assert checkpoint.newest_good(tmp_path / "nowhere") == (None, [])
     pair = make_pair()
     for name in ("step-notes.txt", "step-00000009.safetensors.partial"):
         (tmp_path / name).write_text("not a checkpoint")
     for step in (2, 30, 4, 100_000_000):
         save(tmp_path, pair, step=step, keep=2)
-    assert checkpoint.latest(tmp_path) == tmp_path / "step-100000000.safetensors"
+    newest, _ = checkpoint.newest_good(tmp_path)
+    assert newest is not None
+    assert newest.path == tmp_path / "step-100000000.safetensors"
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "step-00000009.safetensors.partial",
         "step-00000030.safetensors",
@@ -129,6 +141,31 @@ def test_every_truncation_is_refused(tmp_path: Path) -> None:
             checkpoint.load(path)
     path.write_bytes(data)
     checkpoint.load(path)
+
+
+def test_flipped_bits_are_found(tmp_path: Path) -> None:
+    path = save(tmp_path, make_pair())
+    data = path.read_bytes()
+    for place in [*range(0, len(data), 61), len(data) - 1]:
+        damaged = bytearray(data)
+        damaged[place] ^= 1 << place % 8
+        path.write_bytes(bytes(damaged))
+        with pytest.raises(DamagedFile, match=r"step-00000003.safetensors (is|has) [^\n]+$"):
+            checkpoint.load(path)
+
+
+def test_the_newest_good_one_is_found_and_worse_ones_are_named(tmp_path: Path) -> None:
+    pair = make_pair()
+    for step in (1, 2, 3):
+        save(tmp_path, pair, step=step)
+    (tmp_path / "step-00000003.safetensors").write_bytes(b"torn")
+    save_file({"weight": torch.zeros(2)}, tmp_path / "step-00000002.safetensors")
+    with pytest.warns(UserWarning, match=r"step-0000000\d.safetensors is [^\n]*; looking for an older one") as told:
+        found, damaged = checkpoint.newest_good(tmp_path)
+    assert found is not None
+    assert found.step == 1
+    assert [path.name for path in damaged] == ["step-00000003.safetensors", "step-00000002.safetensors"]
+    assert len(told) == 2
 
 
 def test_pickle_is_refused_and_not_run(tmp_path: Path) -> None:
@@ -150,9 +187,9 @@ def test_pickle_is_refused_and_not_run(tmp_path: Path) -> None:
         (None, "is a safetensors file but not a mnemon checkpoint"),
         ({"mnemon": "{"}, "has a damaged JSON document"),
         ({"mnemon": "[]"}, "is a safetensors file but not a mnemon checkpoint"),
-        ({"mnemon": '{"format": "mnemon checkpoint", "version": 2}'}, "has checkpoint version 2; .* reads version 1"),
+        ({"mnemon": '{"format": "mnemon checkpoint", "version": 1}'}, "has checkpoint version 1; .* reads version 2"),
         (
-            {"mnemon": '{"format": "mnemon checkpoint", "version": 1}'},
+            {"mnemon": '{"format": "mnemon checkpoint", "version": 2}'},
             "has a damaged JSON document: 'step' should be of type int",
         ),
     ],

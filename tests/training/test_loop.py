@@ -145,7 +145,9 @@ def test_result_and_summary_tell_the_same(tmp_path: Path) -> None:
     assert result.loss == last[None].loss == summary["loss"]
     assert result.parameters == 3 * 5 * (2 + 5 + 2) + 2 * 5 == summary["parameters"]
     assert result.steps == 10 == summary["steps"]
-    assert result.checkpoint == checkpoint.latest(tmp_path / "checkpoints")
+    newest, _ = checkpoint.newest_good(tmp_path / "checkpoints")
+    assert newest is not None
+    assert newest.path == result.checkpoint
     assert summary["config"] == {
         "training": tiny_config().to_json(),
         "tests": ["same", "longer"],

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from mnemon.errors import UserError
-from mnemon.training.record import Record, RecordWriter, keep_records, read_records
+from mnemon.training.files import DamagedFile
+from mnemon.training.record import Record, RecordWriter, read_records, write_records
 
 TRAIN = Record(kind="train", step=5, loss=0.1 + 0.2, metrics={"bit errors": 1.5})
 EVAL = Record(kind="eval", step=6, loss=0.25, metrics={"bit errors": 2.0, "solved": 0.0}, test="length 40")
@@ -22,9 +23,10 @@ def write(path: Path, *records: Record) -> bytes:
 def test_round_trip_and_layout(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     assert write(path, TRAIN, EVAL) == (
-        b'{"kind": "train", "step": 5, "loss": 0.30000000000000004, "metrics": {"bit errors": 1.5}}\n'
+        b'{"kind": "train", "step": 5, "loss": 0.30000000000000004, '
+        b'"metrics": {"bit errors": 1.5}, "crc": "16209568"}\n'
         b'{"kind": "eval", "step": 6, "test": "length 40", "loss": 0.25, '
-        b'"metrics": {"bit errors": 2.0, "solved": 0.0}}\n'
+        b'"metrics": {"bit errors": 2.0, "solved": 0.0}, "crc": "26f518f6"}\n'
     )
     assert read_records(path) == [TRAIN, EVAL]
 
@@ -41,7 +43,8 @@ def test_each_row_is_in_the_file_at_once_and_appended(tmp_path: Path) -> None:
 def test_values_that_are_not_finite_are_null(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     data = write(path, Record(kind="train", step=1, loss=math.inf, metrics={"recall": math.nan}))
-    assert json.loads(data) == {"kind": "train", "step": 1, "loss": None, "metrics": {"recall": None}}
+    expected = {"kind": "train", "step": 1, "loss": None, "metrics": {"recall": None}}
+    assert {name: value for name, value in json.loads(data).items() if name != "crc"} == expected
     assert math.isnan(read_records(path)[0].metrics["recall"])
 
 
@@ -52,15 +55,36 @@ def test_torn_last_line_is_left_out_wherever_it_was_torn(tmp_path: Path) -> None
     for length in range(first, len(whole)):
         path.write_bytes(whole[:length])
         assert read_records(path) == [TRAIN]
-    keep_records(path, lambda _: True)
-    assert path.read_bytes() == whole[:first]
 
 
-def test_unwanted_rows_go_and_the_others_stay_as_they_were(tmp_path: Path) -> None:
+def test_rows_written_in_one_go_are_those_that_were_added_one_by_one(tmp_path: Path) -> None:
+    added = write(tmp_path / "added.jsonl", TRAIN, EVAL)
+    write_records(tmp_path / "records.jsonl", [TRAIN, EVAL])
+    assert (tmp_path / "records.jsonl").read_bytes() == added
+
+
+def test_rows_without_a_checksum_are_read(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
-    path.write_bytes(b'{"kind":"train","step":1,"loss":1,"metrics":{}}\n' + TRAIN.to_line() + EVAL.to_line())
-    keep_records(path, lambda record: record.step <= 1)
-    assert path.read_bytes() == b'{"kind":"train","step":1,"loss":1,"metrics":{}}\n'
+    path.write_bytes(b'{"kind":"train","step":1,"loss":1,"metrics":{}}\n')
+    assert read_records(path) == [Record(kind="train", step=1, loss=1.0, metrics={})]
+
+
+def test_every_flipped_bit_of_a_row_is_found_or_means_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    line = EVAL.to_line()[:-1]
+    refused = 0
+    for place in range(len(line)):
+        for bit in (1, 8):  # none of which makes a line end
+            damaged = bytearray(line)
+            damaged[place] ^= bit
+            path.write_bytes(bytes(damaged) + b"\n")
+            try:
+                found = read_records(path)
+            except DamagedFile:
+                refused += 1
+            else:
+                assert found == [EVAL]  # as where the name of the checksum itself was hit
+    assert refused > 2 * len(line) - 30
 
 
 @pytest.mark.parametrize(

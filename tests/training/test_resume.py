@@ -215,15 +215,6 @@ def test_nothing_to_resume(tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_records_missing_beside_a_checkpoint_is_refused(tmp_path: Path) -> None:
-    run_tiny(tmp_path)
-    (tmp_path / "records.jsonl").unlink()
-    before = (tmp_path / "run.json").read_bytes()
-    with pytest.raises(UserError, match=r"cannot read .*records.jsonl"):
-        run_tiny(tmp_path, tiny_config(steps=20), resume=True)
-    assert (tmp_path / "run.json").read_bytes() == before
-
-
 def test_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(UserError, match="is not empty: resume the run in it, or choose another folder"):

@@ -48,7 +48,7 @@ def test_how_the_weight_of_the_divergence_rises() -> None:
         ({"samples": 0}, "samples"),
     ):
         with pytest.raises(UserError, match=message):
-            TrainConfig(**bad)  # type: ignore[arg-type]
+            TrainConfig(**bad)
 
 
 def test_a_step_minimises_the_negative_bound(tmp_path: Path) -> None:
