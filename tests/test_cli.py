@@ -41,7 +41,7 @@ def test_list_as_tables(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ([], "Expected one of {demo, list, train, run, report, profile, chat, bench, ehr}"),
-        (["tran"], "Available subcommands: demo, list, train, run, report, profile, bench, ehr"),
+        (["tran"], "Available subcommands: demo, list, train, run, report, profile, chat, bench, ehr"),
         (["train"], "Missing from mnemon train"),
         (["train", "cop"], "no task is called 'cop': did you mean 'copy'?"),
         (["train", "copy", "--model", "ntn"], "no model is called 'ntn': did you mean 'ntm'?"),
