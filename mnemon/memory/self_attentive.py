@@ -14,10 +14,12 @@ With f1, f2 from the interface, and f3 a distribution over relations:
     𝓡_t = α1 𝓡_{t−1} + SAM(M + α2 v ⊗ f2)
     M_t = M + α3 G1(𝓡_t),      r_t = G3(G2(𝓡_t))          linear maps: of all relations; of each relation, then of all
 
-Deviations: the α are learned, but through tanh, so that |α1| < 1 keeps the relations bounded however long a sequence
-is, and begin at 1/2. The paper adds α1 SAM(·) to all of 𝓡_{t−1}; its released program multiplies 𝓡_{t−1}, as here, and
-begins at 0; it writes f1 ⊗ f1. Both memories begin at zero rather than at learned matrices. One gain and bias serve q,
-k and v.
+The α are learned and begin at 0, as in the released program: relations are then those of the items alone. Begun
+at 1/2, with all of it fed back, the loss on multi-query recall stayed above that of guessing for 1,300 batches.
+
+Deviations: the α go through tanh, so that |α1| < 1 keeps the relations bounded however long a sequence is. The paper
+adds α1 SAM(·) to all of 𝓡_{t−1}; its released program multiplies 𝓡_{t−1}, as here, and writes f1 ⊗ f1. Both memories
+begin at zero rather than at learned matrices. One gain and bias serve q, k and v.
 """
 
 import math
@@ -31,7 +33,6 @@ from torch.nn import functional as F
 from mnemon.initialisation import NTMRecipe
 from mnemon.memory.base import Memory, check_sizes
 
-FIRST_SHARE = 0.5  # α1, α2 and α3 before training
 FORGET_LIFT = 1.0  # added to the forget gates, as published
 
 
@@ -77,7 +78,7 @@ class SelfAttentiveMemory(Memory[SelfAttentiveInterface, SelfAttentiveState]):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """U(±1/√inputs) for each map, gains 1, biases 0."""
+        """U(±1/√inputs) for each map, gains 1, biases 0, and nothing fed back."""
         maps = {
             self.attention: self.word,
             self.gate_weight: self.word,
@@ -89,7 +90,7 @@ class SelfAttentiveMemory(Memory[SelfAttentiveInterface, SelfAttentiveState]):
             nn.init.uniform_(weight, -1 / math.sqrt(inputs), 1 / math.sqrt(inputs))
         nn.init.ones_(self.norm_gain)
         nn.init.zeros_(self.norm_bias)
-        nn.init.constant_(self.shares, math.atanh(FIRST_SHARE))
+        nn.init.zeros_(self.shares)
 
     @property
     def head_sizes(self) -> tuple[int, ...]:

@@ -96,5 +96,11 @@ def test_relations_stay_bounded(scale: float) -> None:
     assert all(state.memory.isfinite().all() for state in states)
 
 
-def test_shares_begin_at_one_half() -> None:
-    torch.testing.assert_close(torch.tanh(SelfAttentiveMemory(2, 3).shares), torch.full((3,), 0.5))
+def test_nothing_is_fed_back_at_first() -> None:
+    """All the same each share has a gradient, once there is something to feed back."""
+    torch.manual_seed(0)
+    memory = SelfAttentiveMemory(2, 3).double()
+    assert not memory.shares.any()
+    states = run(memory, draw(4, 2, memory.interface_size), memory.init_state(2, dtype=torch.float64))
+    (gradient,) = torch.autograd.grad(states[-1].reads.square().sum(), memory.shares)
+    assert gradient.all()
