@@ -59,8 +59,9 @@ def check(config: ModelConfig) -> None:
 
 
 def _check_variational(config: ModelConfig, entry: ModelEntry) -> None:
-    if config.free_bits is not None and not entry.is_variational:
-        raise UserError(f"model {config.name!r} has no latent variable: leave out free_bits, or write name='vmed'")
+    for field in ("free_bits", "sees_words"):
+        if getattr(config, field) is not None and not entry.is_variational:
+            raise UserError(f"model {config.name!r} has no latent variable: leave out {field}, or write name='vmed'")
     for field in ("mode_weighting", "mode_offsets", "decoder_writes"):
         if getattr(config, field) is not None and not (entry.is_variational and entry.has_memory):
             raise UserError(f"model {config.name!r} has no modes in a memory: leave out {field}, or write name='vmed'")

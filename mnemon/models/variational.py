@@ -57,7 +57,14 @@ def _variational(
         output_bias=config.biases,
         sees_reads=False,
     )
-    decoder = LatentDecoder(cell, prior, view_cell(config, NoMemory()), once=once, free_bits=config.free_bits or 0.0)
+    decoder = LatentDecoder(
+        cell,
+        prior,
+        view_cell(config, NoMemory()),
+        once=once,
+        free_bits=config.free_bits or 0.0,
+        sees_words=config.sees_words is not False,
+    )
     return EncoderDecoder(LateFusion(views), [decoder])
 
 
