@@ -42,6 +42,7 @@ def train(controller: Controller[tuple[Tensor, ...]], steps: int, seed: int = 0)
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
+    print(f"guessing among the digits shown: {(1 + (PAIRS - 1) / DIGITS) / PAIRS:.1%} right")
     for kind in (FastWeightController, ElmanController):
         torch.manual_seed(0)
         print(f"{kind.__name__}: {train(kind(LETTERS + DIGITS, HIDDEN), steps=400):.1%} right")

@@ -1,55 +1,41 @@
-"""A neural stack learns to say words of brackets' next closing bracket, and goes on to words four times as long.
+"""A stack by degrees: rows are pushed and popped in parts, and what is read is a mixture of the topmost.
 
-The controller is feed-forward: it sees one bracket and what the stack shows, and remembers nothing itself. What it
-learns is to push what opens and to pop what closes.
+The values are a, b, c as unit vectors, so that a read shows how much of each is in it. The same pushes and pops go to a
+queue, which pops and reads at the other end; with whole pushes and pops both are what every textbook has.
 
 Run with: python examples/neural_stack.py
 """
 
 import torch
 
-from mnemon import MANN, FeedForwardController, MemoryCell, StackMemory, record_trace
-from mnemon.tasks import Brackets
+from mnemon import QueueMemory, StackMemory
+from mnemon.memory.stack import LineMemory, StackInterface
 
-STEPS = 300
-
-
-def make_network(task: Brackets, slots: int = 40) -> MANN:
-    """A stack and a controller of 32 units."""
-    controller = FeedForwardController(task.input_size, 32)
-    return MANN(MemoryCell(controller, StackMemory(slots, word=8), output_size=task.output_size))
+STEPS = {  # push, pop
+    "by degrees": [("a", 0.8, 0.0), ("b", 0.5, 0.1), ("c", 0.9, 0.9)],
+    "whole": [("a", 1.0, 0.0), ("b", 1.0, 0.0), ("c", 0.0, 1.0)],
+}
+NAMES = "abc"
 
 
-def train(network: MANN, task: Brackets, steps: int = STEPS) -> None:
-    """On words of at most as many pairs as the task has."""
-    optimiser, generator = torch.optim.Adam(network.parameters(), lr=1e-2), torch.Generator().manual_seed(0)
-    for _ in range(steps):
-        batch = task.sample(32, generator)
-        loss = task.loss(network(batch.inputs)[0], batch)
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-
-
-def accuracy(network: MANN, pairs: int) -> float:
-    """Of words that have so many pairs."""
-    task = Brackets(min_pairs=pairs, max_pairs=pairs)
-    batch = task.sample(200, torch.Generator().manual_seed(1))
-    with torch.no_grad():
-        return task.metrics(network(batch.inputs)[0], batch)["accuracy"]
+def run(memory: LineMemory, steps: list[tuple[str, float, float]]) -> list[tuple[list[float], list[float]]]:
+    """After each step: the strengths of the rows, the bottom first, and how much of a, b, c is read."""
+    state, found = memory.init_state(1), []
+    for name, push, pop in steps:
+        value = torch.eye(len(NAMES))[NAMES.index(name)]
+        told = StackInterface(value.view(1, 1, -1), torch.tensor([[push]]), torch.tensor([[pop]]))
+        state = memory(told, state)
+        found.append((state.strengths[0].tolist(), state.reads[0, 0].tolist()))
+    return found
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    task = Brackets(max_pairs=5)
-    network = make_network(task)
-    train(network, task)
-    for pairs in (5, 10, 20):
-        print(f"{pairs} pairs: {accuracy(network, pairs):.1%} right")
-    batch = Brackets(min_pairs=4, max_pairs=4).sample(1, torch.Generator().manual_seed(2))
-    with torch.no_grad(), record_trace(network) as trace:
-        output, _ = network(batch.inputs)
-    print(task.render(batch, output=output))
-    for name, told in (("push", trace.interface.pushes), ("pop", trace.interface.pops)):
-        print(f"{name:<8}" + "".join("█" if part > 0.5 else "·" for part in told[:, 0, 0].tolist()))
+    for title, steps in STEPS.items():
+        print(f"\n{title:<21}stack: strengths   read                 queue: strengths   read")
+        after = zip(run(StackMemory(3, 3), steps), run(QueueMemory(3, 3), steps), strict=True)
+        for (name, push, pop), shown in zip(steps, after, strict=True):
+            line = f"pop {pop}, push {push} {name}"
+            for strengths, read in shown:
+                mixture = " + ".join(f"{part:.1f}{letter}" for letter, part in zip(NAMES, read, strict=True) if part)
+                line += "  " + " ".join(f"{strength:.1f}" for strength in strengths) + f"        {mixture:<19}"
+            print(line.rstrip())

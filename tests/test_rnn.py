@@ -26,6 +26,7 @@ every_cell = pytest.mark.parametrize(
     ("memory", "controller", "engine"),
     [
         *itertools.product(MEMORIES, WITH_KERNELS, ENGINES),
+        *itertools.product(["ntm"], ["original-lstm"], ENGINES),
         # those without kernels with few others, as parts are independent
         *itertools.product(["dnc"], WITHOUT_KERNELS, ["reference", "auto"]),
         *itertools.product(LINES, ["lstm", "feed-forward"], ["reference"]),
@@ -124,7 +125,8 @@ def test_gradients_pass_through_the_state(memory: str, engine: Engine) -> None:
         torch.autograd.grad(cut.sum(), first)
 
 
-@every_memory_and_engine
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("memory", MEMORIES)
 @pytest.mark.usefixtures("unchecked")
 def test_ten_thousand_extreme_steps_stay_finite(memory: str, engine: Engine) -> None:
     torch.manual_seed(0)

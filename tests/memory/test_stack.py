@@ -144,6 +144,18 @@ def test_a_long_sequence_needs_no_more_slots_than_it_has_rows(kind: type[LineMem
         torch.testing.assert_close(states[0].reads, states[1].reads)
 
 
+def test_the_figure_of_grefenstette() -> None:
+    memory, values = StackMemory(3, 3), torch.eye(3, dtype=torch.float64).tolist()
+    state = memory.init_state(1, dtype=torch.float64)
+    for value, push, popped in zip(values, (0.8, 0.5, 0.9), (0.0, 0.1, 0.9), strict=True):
+        state = memory(interface([value], [push], [popped]), state)
+    assert living(state.memory[0].tolist(), state.strengths[0].tolist()) == [
+        (values[0], pytest.approx(0.3)),
+        (values[2], pytest.approx(0.9)),
+    ]
+    assert state.reads[0, 0].tolist() == pytest.approx([0.1, 0.0, 0.9])
+
+
 def test_the_weakest_row_is_lost() -> None:
     memory = StackMemory(3, 1)
     state = memory.init_state(1, dtype=torch.float64)
