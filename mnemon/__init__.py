@@ -11,11 +11,15 @@ from mnemon.controllers import (
     GRUController,
     LayerNormLSTMController,
     LSTMController,
+    OriginalLSTMController,
 )
+from mnemon.controllers.associative_lstm import AssociativeLSTMController
+from mnemon.controllers.fast_weights import FastWeightController
 from mnemon.errors import UserError
 from mnemon.interface import LinearInterface
 from mnemon.memory import (
     DeltaMemory,
+    DequeMemory,
     DNCMemory,
     HadamardMemory,
     LegendreMemory,
@@ -23,7 +27,9 @@ from mnemon.memory import (
     MLSTMMemory,
     NoMemory,
     NTMMemory,
+    QueueMemory,
     SelfAttentiveMemory,
+    StackMemory,
 )
 from mnemon.programs import LookUp, ProgramKeys, StoredProgramInterface, StoredProgramLinear
 from mnemon.rnn import MANN
@@ -34,11 +40,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "MANN",
+    "AssociativeLSTMController",
     "CachedUniformWriting",
     "CellState",
     "DNCMemory",
     "DeltaMemory",
+    "DequeMemory",
     "ElmanController",
+    "FastWeightController",
     "FeedForwardController",
     "GRUController",
     "HadamardMemory",
@@ -52,10 +61,13 @@ __all__ = [
     "MemoryCell",
     "NTMMemory",
     "NoMemory",
+    "OriginalLSTMController",
     "ProgramKeys",
+    "QueueMemory",
     "RandomWriting",
     "RegularWriting",
     "SelfAttentiveMemory",
+    "StackMemory",
     "StoredProgramInterface",
     "StoredProgramLinear",
     "UniformWriting",

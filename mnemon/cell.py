@@ -42,6 +42,8 @@ class MemoryCell(nn.Module):
         writing: when the memory is written; at every step by default.
         output_size: O. Without it the output is [h_t, r_t], of size H + reads × word.
         output_bias: whether the read-out has a bias.
+        sees_reads: whether controller and read-out see what is read. A decoder whose reads become a latent variable,
+            which is part of its input, does not (thesis §5.3.1).
     """
 
     def __init__(
@@ -53,9 +55,12 @@ class MemoryCell(nn.Module):
         writing: Writing[Any] | None = None,
         output_size: int | None = None,
         output_bias: bool = True,
+        sees_reads: bool = True,
     ) -> None:
         super().__init__()
-        controller.connect(memory.read_size, memory.recipe)
+        self.sees_reads = sees_reads
+        seen = memory.read_size if sees_reads else 0
+        controller.connect(seen, memory.recipe)
         like = controller.weight_ih
         self.controller = controller
         self.memory = memory.to(like)
@@ -63,7 +68,7 @@ class MemoryCell(nn.Module):
         self.interface.connect(controller.hidden_size, memory.head_sizes, memory.recipe, like)
         self.writing = writing if writing is not None else RegularWriting()
         self.writing.connect(controller.hidden_size, memory.read_size, like)
-        self.feature_size = controller.hidden_size + memory.read_size
+        self.feature_size = controller.hidden_size + seen
         self.readout_weight: nn.Parameter | None = None
         self.readout_bias: nn.Parameter | None = None
         if output_size is not None:
@@ -137,7 +142,7 @@ class MemoryCell(nn.Module):
         before, reads = state.controller.hidden, state.memory.reads.flatten(1)
         accesses = self.writing.plan(state.writing, 1)
         recalled = self.writing.recall(state.writing, before, reads)
-        seen = torch.cat([inputs, reads], dim=1)
+        seen = torch.cat([inputs, reads], dim=1) if self.sees_reads else inputs
         controller = self.controller(seen, state.controller._replace(hidden=recalled))
         vector, programs = self.interface.steer(controller.hidden)
         with _full_precision(inputs.device.type):
@@ -147,6 +152,8 @@ class MemoryCell(nn.Module):
             new = where(active, new, state)
         if trace.is_recording():
             trace.observe(self, self.memory.parse(vector), new.memory, new.controller, programs)
+        if not self.sees_reads:
+            return new.controller.hidden, new
         return torch.cat([new.controller.hidden, new.memory.reads.flatten(1)], dim=1), new
 
     def _access(

@@ -1,4 +1,4 @@
-"""The command line: ``mnemon demo``, ``list``, ``train``, ``run``, ``report``, ``profile``, ``bench``, ``ehr``.
+"""The command line: ``mnemon demo``, ``list``, ``train``, ``run``, ``report``, ``profile``, ``chat``, ``bench``, …
 
 Bad input gives one line on standard error that says what to write instead, and exit code 2.
 """
@@ -13,6 +13,7 @@ from typing import Annotated, NoReturn
 import tyro
 
 from mnemon.commands.bench import Bench
+from mnemon.commands.chat import Chat
 from mnemon.commands.demo import Demo
 from mnemon.commands.ehr import Ehr
 from mnemon.commands.listing import List
@@ -29,6 +30,7 @@ Command = (
     | Annotated[Run, tyro.conf.subcommand("run")]
     | Annotated[Report, tyro.conf.subcommand("report")]
     | Annotated[Profile, tyro.conf.subcommand("profile")]
+    | Annotated[Chat, tyro.conf.subcommand("chat")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
     | Annotated[Ehr, tyro.conf.subcommand("ehr")]
 )
@@ -48,12 +50,12 @@ def main() -> None:
         _fail(str(stopped), 130)
 
 
-def _parse() -> Demo | List | Train | Run | Report | Profile | Bench | Ehr:
+def _parse() -> Demo | List | Train | Run | Report | Profile | Chat | Bench | Ehr:
     """tyro's answer, with its boxed complaints folded into one line."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            command: Demo | List | Train | Run | Report | Profile | Bench | Ehr = tyro.cli(
+            command: Demo | List | Train | Run | Report | Profile | Chat | Bench | Ehr = tyro.cli(
                 Command,
                 prog="mnemon",
                 config=(tyro.conf.OmitSubcommandPrefixes,),

@@ -74,3 +74,25 @@ class DNCRecipe(Recipe):
     def readout(self, weight: Tensor, bias: Tensor | None) -> None:
         """N(0, 0.1²), biases 0."""
         self.head(weight, bias)
+
+
+class StackRecipe(Recipe):
+    """Stack, queue and deque: as the DNC, but with wide heads that push and pop little at first.
+
+    Weak rows are read several at a time, so that gradients reach more of them than the topmost.
+    """
+
+    def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], hidden_size: int) -> None:
+        """As the DNC's."""
+        DNCRecipe().controller(weights, biases, hidden_size)
+
+    def head(self, weight: Tensor, bias: Tensor | None) -> None:
+        """Xavier with gain 1.4; biases 0, but −1 for the last two, push and pop."""
+        nn.init.xavier_uniform_(weight, gain=1.4)
+        if bias is not None:
+            nn.init.zeros_(bias)
+            nn.init.constant_(bias[-2:], -1)
+
+    def readout(self, weight: Tensor, bias: Tensor | None) -> None:
+        """As the DNC's."""
+        DNCRecipe().readout(weight, bias)

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-S = TypeVar("S", bound=tuple[Any, ...])
+S = TypeVar("S", bound=tuple[Any, ...] | Tensor)
 
 
 def map_state(function: Callable[..., Tensor], *states: S) -> S:
@@ -20,7 +20,9 @@ def map_state(function: Callable[..., Tensor], *states: S) -> S:
     def visit(*parts: Any) -> Any:
         if isinstance(parts[0], Tensor):
             return function(*parts)
-        return type(parts[0])(*(visit(*fields) for fields in zip(*parts, strict=True)))
+        visited = (visit(*fields) for fields in zip(*parts, strict=True))
+        kind = type(parts[0])
+        return tuple(visited) if kind is tuple else kind(*visited)  # nn.LSTM's state is a plain tuple
 
     return cast(S, visit(*states))
 

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 
@@ -18,3 +18,10 @@ class Visit(NamedTuple):
 
     views: tuple[Int[Tensor, "_ B"], ...]
     lengths: tuple[Int[Tensor, "B"], ...]
+
+
+class TokenVectors(NamedTuple):
+    """Vectors that some tokens have from elsewhere, for embeddings to begin with."""
+
+    tokens: Int[Tensor, "K"]
+    vectors: Float[Tensor, "K E"]

@@ -5,10 +5,11 @@ from typing import Any
 
 import torch
 
-from mnemon import MANN, DNCMemory, LRUAMemory, MemoryCell, NTMMemory
+from mnemon import MANN, DequeMemory, DNCMemory, LRUAMemory, MemoryCell, NTMMemory, QueueMemory, StackMemory
 from mnemon.controllers import Controller
 from mnemon.memory import Memory
 from mnemon.models.config import CONTROLLERS
+from mnemon.native import engine as native
 from mnemon.rnn import Engine
 
 MEMORIES: dict[str, Callable[[], Memory[Any, Any]]] = {
@@ -19,6 +20,14 @@ MEMORIES: dict[str, Callable[[], Memory[Any, Any]]] = {
     "dnc-repaired": lambda: DNCMemory(5, 3, reads=2, masked_lookup=True, erase_freed=True, sharp_links=True),
     "lrua": lambda: LRUAMemory(5, 3, reads=2),
 }
+LINES: dict[str, Callable[[], Memory[Any, Any]]] = {  # for which there are no kernels
+    "stack": lambda: StackMemory(5, 3),
+    "queue": lambda: QueueMemory(5, 3),
+    "deque": lambda: DequeMemory(5, 3),
+}
+EVERY_MEMORY = MEMORIES | LINES
+WITH_KERNELS = [name for name, kind in CONTROLLERS.items() if kind in native.CONTROLLERS]
+WITHOUT_KERNELS = [name for name in CONTROLLERS if name not in WITH_KERNELS]
 
 
 def make_controller(name: str, input_size: int = 4, hidden_size: int = 6) -> Controller[Any]:
@@ -30,7 +39,7 @@ def make_controller(name: str, input_size: int = 4, hidden_size: int = 6) -> Con
 def make_rnn(memory: str, controller: str = "lstm", seed: int = 0, engine: Engine = "auto") -> MANN:
     """A float64 network whose weights are large enough for every part to matter."""
     torch.manual_seed(seed)
-    rnn = MANN(MemoryCell(make_controller(controller), MEMORIES[memory](), output_size=2), engine=engine)
+    rnn = MANN(MemoryCell(make_controller(controller), EVERY_MEMORY[memory](), output_size=2), engine=engine)
     with torch.no_grad():
         for parameter in rnn.parameters():
             parameter.normal_(std=0.5)

@@ -27,7 +27,7 @@ from mnemon import (
 )
 from mnemon.models.config import CONTROLLERS
 from mnemon.programs import draw_one, key_obliqueness, key_similarity, mix_outputs
-from tests.parts import MEMORIES, random_input
+from tests.parts import EVERY_MEMORY, random_input
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "switching_regimes.py"
 BATCH, STORES, PROGRAMS, KEY, SOURCE = 3, 2, 4, 3, 5
@@ -47,7 +47,7 @@ def make_keys(seed: int = 0, programs: int = PROGRAMS, **look_up: Any) -> Progra
 
 def make_rnn(memory: str, interface: StoredProgramInterface | None, controller: str = "lstm") -> MANN:
     torch.manual_seed(0)
-    cell = MemoryCell(CONTROLLERS[controller](4, 6), MEMORIES[memory](), interface=interface, output_size=2)
+    cell = MemoryCell(CONTROLLERS[controller](4, 6), EVERY_MEMORY[memory](), interface=interface, output_size=2)
     return MANN(cell.double())
 
 
@@ -114,7 +114,7 @@ def test_interface_is_its_equations() -> None:
         start += size
 
 
-@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("memory", EVERY_MEMORY)
 @pytest.mark.parametrize("choice", ["softmax", "gumbel"])
 def test_one_program_is_the_linear_interface_bit_by_bit(memory: str, choice: Any) -> None:
     stored = StoredProgramInterface(1, 2, look_up=LookUp(choice=choice))
@@ -326,7 +326,7 @@ def test_extremes_stay_finite(choice: Any, scale: float, zeros: str) -> None:
     assert all(gradient is not None and gradient.isfinite().all() for gradient in gradients)
 
 
-@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("memory", EVERY_MEMORY)
 def test_trace_shows_the_programs_that_ran(memory: str) -> None:
     interface = StoredProgramInterface(3, 2, look_up=LookUp(choice="gumbel"))
     rnn, inputs = make_rnn(memory, interface), random_input(5, 2, 4)

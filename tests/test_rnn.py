@@ -1,6 +1,7 @@
 """A memory network behaves as nn.LSTM does, for every memory and controller."""
 
 import copy
+import itertools
 import pickle
 from typing import Any
 
@@ -11,14 +12,26 @@ from hypothesis import strategies as st
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mnemon import MANN, DNCMemory, LSTMController, MemoryCell, NTMMemory, UniformWriting, UserError
-from mnemon.models.config import CONTROLLERS
 from mnemon.rnn import AT_ONCE, Engine
 from mnemon.state import detach, join, map_state, select
-from tests.parts import MEMORIES, make_rnn, random_input
+from tests.parts import EVERY_MEMORY, LINES, MEMORIES, WITH_KERNELS, WITHOUT_KERNELS, make_rnn, random_input
 
-every_memory = pytest.mark.parametrize("memory", MEMORIES)
-every_engine = pytest.mark.parametrize("engine", ["reference", "native"])
-every_controller = pytest.mark.parametrize("controller", CONTROLLERS)
+ENGINES: tuple[Engine, ...] = ("reference", "native")
+every_memory = pytest.mark.parametrize("memory", EVERY_MEMORY)
+every_memory_and_engine = pytest.mark.parametrize(
+    ("memory", "engine"),
+    [*itertools.product(MEMORIES, ENGINES), *((memory, "reference") for memory in LINES)],
+)
+every_cell = pytest.mark.parametrize(
+    ("memory", "controller", "engine"),
+    [
+        *itertools.product(MEMORIES, WITH_KERNELS, ENGINES),
+        # those without kernels with few others, as parts are independent
+        *itertools.product(["dnc"], WITHOUT_KERNELS, ["reference", "auto"]),
+        *itertools.product(LINES, ["lstm", "feed-forward"], ["reference"]),
+        ("stack", WITHOUT_KERNELS[0], "reference"),
+    ],
+)
 
 
 def parts_of(state: tuple[Any, ...]) -> list[torch.Tensor]:
@@ -29,9 +42,7 @@ def assert_same(one: object, other: object) -> None:
     torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
 
 
-@every_engine
-@every_memory
-@every_controller
+@every_cell
 def test_split_is_whole(memory: str, controller: str, engine: Engine) -> None:
     rnn, inputs = make_rnn(memory, controller, engine=engine), random_input(9, 3, 4)
     whole, final = rnn(inputs)
@@ -41,9 +52,7 @@ def test_split_is_whole(memory: str, controller: str, engine: Engine) -> None:
     assert_same(state, final)
 
 
-@every_engine
-@every_memory
-@every_controller
+@every_cell
 def test_batch_is_one_by_one(memory: str, controller: str, engine: Engine) -> None:
     rnn, inputs = make_rnn(memory, controller, engine=engine), random_input(6, 3, 4)
     output, state = rnn(inputs)
@@ -53,9 +62,7 @@ def test_batch_is_one_by_one(memory: str, controller: str, engine: Engine) -> No
     assert_same(select(state, [2, 0]), join([alone[2][1], alone[0][1]]))
 
 
-@every_engine
-@every_memory
-@every_controller
+@every_cell
 def test_padded_is_unpadded(memory: str, controller: str, engine: Engine) -> None:
     rnn, inputs = make_rnn(memory, controller, engine=engine), random_input(7, 4, 4)
     lengths = [3, 7, 0, 1]
@@ -69,8 +76,7 @@ def test_padded_is_unpadded(memory: str, controller: str, engine: Engine) -> Non
         assert_same(select(state, row), expected)
 
 
-@every_engine
-@every_memory
+@every_memory_and_engine
 def test_padding_has_no_gradient(memory: str, engine: Engine) -> None:
     rnn, inputs = make_rnn(memory, engine=engine), random_input(5, 2, 4).requires_grad_()
     output, state = rnn(inputs, lengths=torch.tensor([5, 2]))
@@ -80,8 +86,7 @@ def test_padding_has_no_gradient(memory: str, engine: Engine) -> None:
     assert inputs.grad[:2, 1].all()
 
 
-@every_engine
-@every_memory
+@every_memory_and_engine
 @pytest.mark.parametrize("enforce_sorted", [True, False])
 def test_packed_is_padded(memory: str, enforce_sorted: bool, engine: Engine) -> None:
     rnn, inputs = make_rnn(memory, engine=engine), random_input(7, 3, 4)
@@ -94,9 +99,7 @@ def test_packed_is_padded(memory: str, enforce_sorted: bool, engine: Engine) -> 
     assert unpacked_lengths.tolist() == lengths.tolist()
 
 
-@every_engine
-@every_memory
-@every_controller
+@every_cell
 def test_gradients_are_right(memory: str, controller: str, engine: Engine) -> None:
     rnn = make_rnn(memory, controller, engine=engine)
     inputs = random_input(3, 2, 4).requires_grad_()
@@ -108,8 +111,7 @@ def test_gradients_are_right(memory: str, controller: str, engine: Engine) -> No
     assert torch.autograd.gradcheck(run, (inputs, *rnn.parameters()), fast_mode=True)
 
 
-@every_engine
-@every_memory
+@every_memory_and_engine
 def test_gradients_pass_through_the_state(memory: str, engine: Engine) -> None:
     rnn = make_rnn(memory, engine=engine)
     first, second = random_input(2, 2, 4).requires_grad_(), random_input(2, 2, 4, seed=2)
@@ -122,12 +124,11 @@ def test_gradients_pass_through_the_state(memory: str, engine: Engine) -> None:
         torch.autograd.grad(cut.sum(), first)
 
 
-@every_engine
-@every_memory
+@every_memory_and_engine
 @pytest.mark.usefixtures("unchecked")
 def test_ten_thousand_extreme_steps_stay_finite(memory: str, engine: Engine) -> None:
     torch.manual_seed(0)
-    rnn = MANN(MemoryCell(LSTMController(4, 6), MEMORIES[memory](), output_size=2), engine=engine)
+    rnn = MANN(MemoryCell(LSTMController(4, 6), EVERY_MEMORY[memory](), output_size=2), engine=engine)
     generator = torch.Generator().manual_seed(0)
     state = rnn.cell.init_state(2)
     with torch.no_grad():
@@ -138,11 +139,10 @@ def test_ten_thousand_extreme_steps_stay_finite(memory: str, engine: Engine) -> 
     assert all(part.isfinite().all() for part in parts_of(state))
 
 
-@every_engine
-@every_memory
+@every_memory_and_engine
 def test_extreme_inputs_have_finite_gradients(memory: str, engine: Engine) -> None:
     torch.manual_seed(0)
-    rnn = MANN(MemoryCell(LSTMController(4, 6), MEMORIES[memory](), output_size=2), engine=engine)
+    rnn = MANN(MemoryCell(LSTMController(4, 6), EVERY_MEMORY[memory](), output_size=2), engine=engine)
     inputs = 1e4 * torch.randn(20, 3, 4, generator=torch.Generator().manual_seed(0))
     rnn(inputs)[0].sum().backward()
     for name, parameter in rnn.named_parameters():
@@ -166,8 +166,7 @@ def test_all_sizes(steps: int, batch: int, slots: int, word: int, reads: int) ->
         assert state.memory.reads.shape == (batch, reads, word)
 
 
-@every_engine
-@every_memory
+@every_memory_and_engine
 def test_unbatched_and_batch_first(memory: str, engine: Engine) -> None:
     rnn, inputs = make_rnn(memory, engine=engine), random_input(6, 2, 4)
     output, state = rnn(inputs)
@@ -196,9 +195,7 @@ def test_cell_is_one_step_of_the_sequence(memory: str) -> None:
     assert_same(alone, output[0, 0])
 
 
-@every_engine
-@every_memory
-@every_controller
+@every_cell
 def test_copies_are_the_same_model(memory: str, controller: str, engine: Engine) -> None:
     rnn, inputs = make_rnn(memory, controller, engine=engine), random_input(4, 2, 4)
     expected, _ = rnn(inputs)
@@ -213,7 +210,7 @@ def test_copies_are_the_same_model(memory: str, controller: str, engine: Engine)
 
 
 def test_reset_parameters_repeats_the_initialisation() -> None:
-    for memory in MEMORIES.values():
+    for memory in EVERY_MEMORY.values():
         torch.manual_seed(3)
         rnn = MANN(MemoryCell(LSTMController(4, 6, learned_state=True), memory(), output_size=2))
         torch.manual_seed(3)
@@ -227,12 +224,12 @@ def test_reset_parameters_repeats_the_initialisation() -> None:
 @every_memory
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_dtype_of_the_controller_is_that_of_the_cell(memory: str, dtype: torch.dtype) -> None:
-    rnn = MANN(MemoryCell(LSTMController(4, 6, dtype=dtype), MEMORIES[memory](), output_size=2))
+    rnn = MANN(MemoryCell(LSTMController(4, 6, dtype=dtype), EVERY_MEMORY[memory](), output_size=2))
     assert {part.dtype for part in (*rnn.parameters(), *rnn.buffers())} == {dtype}
     output, state = rnn(torch.randn(3, 2, 4, dtype=dtype))
     assert output.dtype == dtype
     assert {part.dtype for part in parts_of(state)} == {dtype}
-    meta = MANN(MemoryCell(LSTMController(4, 6, device="meta"), MEMORIES[memory](), output_size=2))
+    meta = MANN(MemoryCell(LSTMController(4, 6, device="meta"), EVERY_MEMORY[memory](), output_size=2))
     assert {part.device.type for part in (*meta.parameters(), *meta.buffers())} == {"meta"}
 
 

@@ -2,10 +2,10 @@ import pytest
 import torch
 
 from mnemon import MANN, LSTMController, MemoryCell, NTMMemory, UserError, WriteProtected, record_trace
-from tests.parts import MEMORIES, make_rnn, random_input
+from tests.parts import EVERY_MEMORY, make_rnn, random_input
 
 
-@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("memory", EVERY_MEMORY)
 def test_trace_holds_every_step_and_changes_nothing(memory: str) -> None:
     rnn, inputs = make_rnn(memory), random_input(5, 2, 4)
     untraced, _ = rnn(inputs)

@@ -24,7 +24,7 @@ from mnemon import (
 from mnemon.rnn import Engine
 from mnemon.state import map_state, select
 from mnemon.writing import Access, Writing, uniform_pattern
-from tests.parts import MEMORIES, make_controller, random_input
+from tests.parts import EVERY_MEMORY, LINES, MEMORIES, make_controller, random_input
 
 POLICIES: dict[str, Callable[[], Writing[Any]]] = {
     "uniform": lambda: UniformWriting(interval=3),
@@ -41,7 +41,7 @@ def make_rnn(
 ) -> MANN:
     torch.manual_seed(0)
     rnn = MANN(
-        MemoryCell(make_controller(controller), MEMORIES[memory](), writing=policy, output_size=2), engine=engine
+        MemoryCell(make_controller(controller), EVERY_MEMORY[memory](), writing=policy, output_size=2), engine=engine
     )
     with torch.no_grad():
         for parameter in rnn.parameters():
@@ -54,10 +54,10 @@ def steps_of(pattern: torch.Tensor) -> list[int]:
     return [step + 1 for step in pattern.nonzero().flatten().tolist()]
 
 
-@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("memory", EVERY_MEMORY)
 def test_write_protected_cell_reads_but_never_writes(memory: str) -> None:
     torch.manual_seed(0)
-    shared = MEMORIES[memory]()
+    shared = EVERY_MEMORY[memory]()
     writer = MANN(MemoryCell(LSTMController(4, 6, dtype=torch.float64), shared))
     reader = MANN(MemoryCell(LSTMController(4, 6, dtype=torch.float64), shared, writing=WriteProtected()))
     inputs = random_input(4, 2, 4)
@@ -65,7 +65,8 @@ def test_write_protected_cell_reads_but_never_writes(memory: str) -> None:
     with record_trace(reader) as trace:
         _, state = reader(inputs, written)
     torch.testing.assert_close(state.memory.memory, written.memory.memory, rtol=0, atol=0)
-    assert not torch.allclose(trace.state.read_weights[0], trace.state.read_weights[-1])
+    # what a stack shows is where nothing was pushed or popped, whatever the controller says
+    assert torch.allclose(trace.state.read_weights[0], trace.state.read_weights[-1]) == (memory in LINES)
     if memory.startswith("dnc") and memory != "dnc-no-links":
         torch.testing.assert_close(state.memory.links, written.memory.links, rtol=0, atol=0)
 
@@ -121,7 +122,7 @@ def test_interval_one_is_regular_writing(memory: str, controller: str, engine: E
     torch.testing.assert_close(cached(inputs)[0], expected)
 
 
-@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("memory", EVERY_MEMORY)
 def test_between_writes_the_memory_stands_still(memory: str) -> None:
     rnn = make_rnn(UniformWriting(interval=3), memory)
     with record_trace(rnn) as trace:

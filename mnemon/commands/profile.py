@@ -11,24 +11,21 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import torch
 import tyro
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from mnemon.commands.runs import OpenedRun
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
 from mnemon.models.baseline import LSTMBaseline
-from mnemon.models.catalogue import build_model
-from mnemon.models.config import ModelConfig
 from mnemon.rnn import MANN
 from mnemon.tasks.base import Batch, Task
 from mnemon.tasks.catalogue import TaskEntry, find_task
 from mnemon.theory import contribution, sizing
-from mnemon.training import checkpoint
-from mnemon.training.directory import RunDirectory
 from mnemon.training.files import write_atomically
 from mnemon.training.seeding import batch_seed, generator_from
 from mnemon.training.versions import provenance
@@ -69,20 +66,22 @@ class Profile:
         if self.plot is not None:
             _check_plot(self.plot)
         torch.set_num_threads(self.threads)
-        run = _Run.open(self.folder)
-        inputs = _sequences(run.entry, self.length, self.samples, self.seed)
-        rows = [_measure(name, run.model, observe, inputs) for name, observe in _observers(run.model).items()]
+        run = OpenedRun.open(self.folder)
+        entry = find_task(run.task)
+        model, step = run.build(entry.train.input_size, entry.train.output_size)
+        inputs = _sequences(entry, self.length, self.samples, self.seed)
+        rows = [_measure(name, model, observe, inputs) for name, observe in _observers(model).items()]
         decay = rows[0]["lambda_sum"]
         advice = sizing.recommend(decay, len(inputs), self.target)
         document = {
             "run": str(self.folder),
             "task": run.task,
             "model": dataclasses.asdict(run.config),
-            "step": run.step,
+            "step": step,
             "length": len(inputs),
             "samples": self.samples,
             "profiles": rows,
-            "prediction": {"lambda": decay, "rows": _predictions(decay, len(inputs), run.model)},
+            "prediction": {"lambda": decay, "rows": _predictions(decay, len(inputs), model)},
             "recommended": {"target": self.target, **advice._asdict()},
             "provenance": provenance(),
         }
@@ -92,35 +91,6 @@ class Profile:
             print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
         else:
             _print_tables(document)
-
-
-class _Run(NamedTuple):
-    """A trained model, and what it was trained on."""
-
-    task: str
-    entry: TaskEntry
-    config: ModelConfig
-    model: nn.Module
-    step: int
-
-    @classmethod
-    def open(cls, folder: Path) -> "_Run":
-        """Build the model of a run's folder again, with the weights of its newest checkpoint."""
-        directory = RunDirectory(folder)
-        if not directory.run.exists():
-            raise UserError(f"there is no run in {folder}: write a folder that mnemon train has made")
-        described = directory.config().get("run", {})
-        try:
-            task, config = described["task"], ModelConfig(**described["model"])
-        except (KeyError, TypeError) as error:
-            raise UserError(f"{directory.run} does not name a task and a model of mnemon train") from error
-        entry = find_task(task)
-        saved, _ = checkpoint.newest_good(directory.checkpoints)
-        if saved is None:
-            raise UserError(f"{folder} has no checkpoint yet: train for longer")
-        model = build_model(config, entry.train.input_size, entry.train.output_size)
-        checkpoint.restore_model(saved, model)
-        return cls(task, entry, config, model.eval(), saved.step)
 
 
 def _sequences(entry: TaskEntry, length: int | None, samples: int, seed: int) -> Float[Tensor, "T B I"]:
@@ -162,7 +132,7 @@ def controller_alone(model: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[
         alone = cell.controller(torch.cat([step, state.memory.reads.detach().flatten(1)], dim=1), alone)
         with torch.no_grad():
             _, state = cell.step(step, state)
-    return torch.cat(list(alone), dim=1)
+    return torch.cat([part.flatten(1) for part in alone], dim=1)
 
 
 def _observers(model: nn.Module) -> dict[str, contribution.Observe]:

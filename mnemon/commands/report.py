@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from mnemon.errors import UserError
-from mnemon.report.results import find_experiments, read_results
+from mnemon.report.results import Results, find_experiments, read_results
 from mnemon.report.tables import document
 
 
@@ -18,12 +18,15 @@ class Report:
     """Make one HTML page and one Markdown page of all experiments in a folder, ours beside the thesis's.
 
     Example: mnemon report results
+    For a page of your own: mnemon report results/hopfield-capacity --pictures docs/pictures
     """
 
     folder: Annotated[Path, tyro.conf.Positional]
     """Folder of an experiment, or of several."""
     out: Path | None = None
     """The HTML page, the Markdown page being beside it; report.html in the folder by default."""
+    pictures: Path | None = None
+    """Write the pictures as SVG files, NAME.svg for each experiment, into this folder as well."""
     json: bool = False
     """Print one JSON document, and write the pages only where --out is given."""
 
@@ -33,12 +36,20 @@ class Report:
         if self.json:
             documents = {"experiments": [document(results) for results in experiments]}
             print(json.dumps(documents, indent=2, ensure_ascii=False, allow_nan=False))
-        if self.out is not None or not self.json:
-            try:
-                from mnemon.report.page import write_pages  # matplotlib takes a while to import
-            except ImportError as error:
-                raise UserError(f"the pages need {error.name}: pip install 'mnemon[viz]', or use --json") from error
+        if self.out is not None or self.pictures is not None or not self.json:
+            self._write(experiments)
 
+    def _write(self, experiments: list[Results]) -> None:
+        try:
+            from mnemon.report.page import write_pages, write_pictures  # matplotlib takes a while to import
+        except ImportError as error:
+            raise UserError(f"the pages need {error.name}: pip install 'mnemon[viz]', or use --json") from error
+
+        written: list[Path] = []
+        if self.pictures is not None:
+            written += write_pictures(experiments, self.pictures)
+        if self.out is not None or not self.json:
             out = self.out or self.folder / "report.html"
             write_pages(experiments, out)
-            print(f"wrote {out} and {out.with_suffix('.md')}", file=sys.stderr)
+            written += [out, out.with_suffix(".md")]
+        print(f"wrote {', '.join(map(str, written))}", file=sys.stderr)

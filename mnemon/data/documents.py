@@ -24,12 +24,12 @@ from jaxtyping import Int
 from torch import Tensor
 
 from mnemon.data.files import data_folder, find_file, open_text
+from mnemon.data.words import split_words
 from mnemon.errors import UserError
 
 Document = tuple[int, str]  # the number of its class from 0 on, and its text
 
 REVIEW = re.compile(r"(?:.*/)?(train|test)/(neg|pos)/[^/]*\.txt")
-WORD = re.compile(r"\w+(?=n't\b)|n't\b|'(?:s|re|ve|ll|d|m)\b|\w+|[^\w\s]")
 HELD_OUT_OF = 10  # one row of so many
 
 
@@ -171,17 +171,17 @@ def read_reviews(folder: Path) -> dict[str, list[Document]]:
     return parts
 
 
-def split_words(text: str) -> list[str]:
-    """Lower-case words and punctuation marks, apart as in GloVe's: ``it 's``, ``do n't``. Marks of HTML are undone."""
+def split_document(text: str) -> list[str]:
+    """Lower-case words and punctuation marks. Marks of HTML are undone."""
     mended = re.sub(r"[ &]?#(\d+);", r"&#\1;", html.unescape(text))  # AG's News has lost the & of such marks
-    return WORD.findall(re.sub(r"<[^<>]{1,100}>", " ", html.unescape(mended)).lower())
+    return split_words(re.sub(r"<[^<>]{1,100}>", " ", html.unescape(mended)))
 
 
 def encode(documents: Iterable[Document], numbers: dict[str, int]) -> Corpus:
     """One document or more as numbers, a new word getting the next one. One without words has the empty word."""
     words, lengths, labels = array("i"), array("q"), array("q")
     for label, text in documents:
-        found = split_words(text) or [""]
+        found = split_document(text) or [""]
         words.extend(numbers.setdefault(word, len(numbers)) for word in found)
         lengths.append(len(found))
         labels.append(label)

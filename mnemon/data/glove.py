@@ -1,8 +1,11 @@
-"""GloVe's word vectors in their text format: a word and its numbers on each line, separated by spaces.
+"""Word vectors in the text format of GloVe: a word and its numbers on each line, separated by spaces.
+
+The text format of word2vec is the same after a first line that says how many words and numbers there are.
 
 Letters: ``V`` words, ``D`` numbers of a vector.
 """
 
+import re
 from array import array
 from collections.abc import Container
 from pathlib import Path
@@ -15,6 +18,8 @@ from torch import Tensor
 from mnemon.data.files import open_text
 from mnemon.errors import UserError
 
+SIZES = re.compile(r"\d+ \d+\s*")  # the first line of word2vec's format
+
 
 class WordVectors(NamedTuple):
     """Words in the order of the file, and a row for each."""
@@ -24,14 +29,24 @@ class WordVectors(NamedTuple):
 
 
 def find_glove(root: Path) -> Path:
-    """The one file ``glove*.txt`` or ``glove*.txt.gz`` under a folder, or in a folder ``glove*`` there."""
-    patterns = ("glove*.txt", "glove*.txt.gz", "glove*/glove*.txt", "glove*/glove*.txt.gz")
-    found = sorted({path for pattern in patterns for path in root.glob(pattern)})
+    """The one file ``glove*.txt`` or ``word2vec*.txt``, plain or as .gz, in a folder or in one of such a name there."""
+    found = _glove_files(root)
     if not found:
         raise UserError(f"{root / 'glove*.txt'} is missing: put a file of GloVe vectors there, plain or as .gz")
     if len(found) > 1:
-        raise UserError(f"{root} has several files of GloVe vectors: keep one of {', '.join(map(str, found))}")
+        raise UserError(f"{root} has several files of word vectors: keep one of {', '.join(map(str, found))}")
     return found[0]
+
+
+def has_glove(root: Path) -> bool:
+    """Whether there is a file of word vectors to be found."""
+    return bool(_glove_files(root))
+
+
+def _glove_files(root: Path) -> list[Path]:
+    names = [f"{name}*.txt{packed}" for name in ("glove", "word2vec") for packed in ("", ".gz")]
+    patterns = [*names, *(f"{name.split('.')[0]}/{name}" for name in names)]
+    return sorted({path for pattern in patterns for path in root.glob(pattern)})
 
 
 def read_glove(path: Path, wanted: Container[str]) -> WordVectors:
@@ -41,6 +56,8 @@ def read_glove(path: Path, wanted: Container[str]) -> WordVectors:
     size = 0
     with open_text(path) as file:
         for count, line in enumerate(file, start=1):
+            if count == 1 and SIZES.fullmatch(line):
+                continue
             size = size or len(line.split()) - 1
             word, *fields = line.rstrip("\r\n").rsplit(" ", size)  # from the right: a few words have a space in them
             if not size or len(fields) != size:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from jaxtyping import Int64
 
-from mnemon.ehr.notes import Notes
+from mnemon.data.notes import Notes
 from mnemon.ehr.ragged import from_lengths
 from mnemon.ehr.records import Events, Records
 from mnemon.errors import UserError

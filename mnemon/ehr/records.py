@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int64
 
-from mnemon.ehr.notes import Notes
+from mnemon.data.notes import Notes
 from mnemon.ehr.ragged import Ragged
 
 VIEWS = ("diagnosis", "procedure", "drug")

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Int64, UInt8
 
 from mnemon.data.files import open_bytes
-from mnemon.ehr.notes import Notes
+from mnemon.data.notes import Notes
 from mnemon.errors import UserError
 
 BLOCK = 1 << 24

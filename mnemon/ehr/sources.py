@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from mnemon.data.notes import Notes
 from mnemon.ehr.extra import require_extra
-from mnemon.ehr.notes import Notes
 from mnemon.ehr.records import VIEWS, Records
 from mnemon.errors import UserError, look_up
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from jaxtyping import UInt32
 
-from mnemon.ehr.notes import Notes
+from mnemon.data.notes import Notes
 from mnemon.ehr.rows import read_header, read_rows
 from mnemon.errors import UserError
 

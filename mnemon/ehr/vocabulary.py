@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+from mnemon.data.vocabulary import TokenTable
 
 SPECIAL = ("<pad>", "<start>", "<end>", "<unknown>")
 PAD, START, END, UNKNOWN = range(len(SPECIAL))
@@ -17,20 +20,15 @@ class Vocabulary:
 
     def __len__(self) -> int:
         """Tokens, special ones included."""
-        return FIRST_CODE + len(self.codes)
+        return len(self._table)
 
     def token(self, code: str) -> int:
         """The token of a code, or that of the unknown."""
-        try:
-            return FIRST_CODE + self.codes.index(code)
-        except ValueError:
-            return UNKNOWN
+        return self._table.token(code)
 
     def code(self, token: int) -> str:
         """The code of a token; a special token has its own name."""
-        if not 0 <= token < len(self):
-            raise IndexError(f"token {token} is not in a vocabulary of {len(self)}")
-        return SPECIAL[token] if token < FIRST_CODE else self.codes[token - FIRST_CODE]
+        return self._table.entry(token)
 
     def name(self, token: int) -> str:
         """What a token means: the name of its code, or the code itself."""
@@ -39,4 +37,8 @@ class Vocabulary:
 
     def decode(self, tokens: Sequence[int]) -> list[str]:
         """The codes of tokens."""
-        return [self.code(token) for token in tokens]
+        return self._table.decode(tokens)
+
+    @cached_property
+    def _table(self) -> TokenTable:
+        return TokenTable(special=SPECIAL, entries=self.codes, unknown=UNKNOWN)

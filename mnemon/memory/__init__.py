@@ -12,12 +12,14 @@ from mnemon.memory.mlstm import MLSTMMemory
 from mnemon.memory.none import NoMemory
 from mnemon.memory.ntm import NTMMemory
 from mnemon.memory.self_attentive import SelfAttentiveMemory
+from mnemon.memory.stack import DequeMemory, QueueMemory, StackMemory
 from mnemon.memory.write_cache import WriteCache
 
 __all__ = [
     "AttentionMemory",
     "DNCMemory",
     "DeltaMemory",
+    "DequeMemory",
     "HadamardMemory",
     "JoinedMemory",
     "LRUAMemory",
@@ -26,6 +28,8 @@ __all__ = [
     "Memory",
     "NTMMemory",
     "NoMemory",
+    "QueueMemory",
     "SelfAttentiveMemory",
+    "StackMemory",
     "WriteCache",
 ]

@@ -5,14 +5,24 @@ from torch import nn
 
 from mnemon.errors import UserError, look_up
 from mnemon.models.config import CONTROLLERS, PROGRAM_CHOICES, WRITINGS, ModelConfig, ModelEntry, make_writing
+from mnemon.models.embeddings import begin_with
+from mnemon.models.latent import WEIGHTINGS
 from mnemon.models.modern import MODERN
 from mnemon.models.multi_view import OF_VIEWS
 from mnemon.models.question_answering import MEMORY_NETWORKS
 from mnemon.models.recurrent import RECURRENT
 from mnemon.models.transformer_views import TRANSFORMERS
-from mnemon.views import ViewSizes
+from mnemon.models.variational import VARIATIONAL
+from mnemon.views import TokenVectors, ViewSizes
 
-MODELS: dict[str, ModelEntry] = {**RECURRENT, **MODERN, **OF_VIEWS, **TRANSFORMERS, **MEMORY_NETWORKS}
+MODELS: dict[str, ModelEntry] = {
+    **RECURRENT,
+    **MODERN,
+    **OF_VIEWS,
+    **VARIATIONAL,
+    **TRANSFORMERS,
+    **MEMORY_NETWORKS,
+}
 
 
 def check(config: ModelConfig) -> None:
@@ -41,17 +51,33 @@ def check(config: ModelConfig) -> None:
             f"model {config.name!r} with linear_start={config.linear_start:g}: leave it out, or write name='memn2n' and"
             " a share of the steps from 0 to below 1"
         )
+    _check_variational(config, entry)
     if config.program_choice is not None:
         look_up(PROGRAM_CHOICES, config.program_choice, "program choice")
     with torch.random.fork_rng(devices=[]):  # random writing draws
         make_writing(config)  # refuses settings that do not go together
 
 
-def build_model(config: ModelConfig, input_size: int | ViewSizes, output_size: int) -> nn.Module:
-    """The model, initialised from torch's global random numbers."""
+def _check_variational(config: ModelConfig, entry: ModelEntry) -> None:
+    if config.free_bits is not None and not entry.is_variational:
+        raise UserError(f"model {config.name!r} has no latent variable: leave out free_bits, or write name='vmed'")
+    for field in ("mode_weighting", "mode_offsets", "decoder_writes"):
+        if getattr(config, field) is not None and not (entry.is_variational and entry.has_memory):
+            raise UserError(f"model {config.name!r} has no modes in a memory: leave out {field}, or write name='vmed'")
+    if config.mode_weighting is not None:
+        look_up(WEIGHTINGS, config.mode_weighting, "mode weighting")
+
+
+def build_model(
+    config: ModelConfig, input_size: int | ViewSizes, output_size: int, *, vectors: TokenVectors | None = None
+) -> nn.Module:
+    """The model, initialised from torch's global random numbers and, for its embeddings, from ``vectors``."""
     entry = MODELS[config.name]
     if entry.reads_views != isinstance(input_size, ViewSizes):
         fitting = ", ".join(name for name, other in MODELS.items() if other.reads_views != entry.reads_views)
         wanted = "views of tokens" if entry.reads_views else "one sequence of numbers"
         raise UserError(f"model {config.name!r} reads {wanted}, which this task has not: write one of {fitting}")
-    return entry.build(config, input_size, output_size)
+    model = entry.build(config, input_size, output_size)
+    if vectors is not None:
+        begin_with(model, vectors)
+    return model

@@ -13,7 +13,11 @@ from mnemon.controllers import (
     GRUController,
     LayerNormLSTMController,
     LSTMController,
+    OriginalLSTMController,
 )
+from mnemon.controllers.associative_lstm import AssociativeLSTMController
+from mnemon.controllers.fast_weights import FastWeightController
+from mnemon.controllers.stacked import StackedController
 from mnemon.errors import UserError
 from mnemon.interface import Interface
 from mnemon.memory.base import check_sizes
@@ -23,8 +27,11 @@ from mnemon.writing import CachedUniformWriting, RandomWriting, RegularWriting, 
 CONTROLLERS: dict[str, type[Controller[Any]]] = {
     "lstm": LSTMController,
     "layer-norm-lstm": LayerNormLSTMController,
+    "original-lstm": OriginalLSTMController,
+    "associative-lstm": AssociativeLSTMController,
     "gru": GRUController,
     "elman": ElmanController,
+    "fast-weights": FastWeightController,
     "feed-forward": FeedForwardController,
 }
 
@@ -49,9 +56,13 @@ class ModelConfig:
     program_key: int | None = None  # size of a program's key; None: as many numbers as programs
     program_choice: str | None = None  # "softmax", a mixture; "gumbel", one of them at a time; None: a mixture
     embedding: int | None = None  # of a token, where the model reads views; None: 64
-    layers: int | None = None  # of every controller; None: 1
+    layers: int | None = None  # of every controller, None: 1; of a Transformer, None: 2
     hops: int | None = None  # times that a memory network reads a story; None: 3
     linear_start: float | None = None  # the first share of the steps, without softmax in the hops; None: 0
+    mode_weighting: str | None = None  # of a mixture: "max", "even", "sparse" or "stick-breaking"; None: max
+    mode_offsets: bool | None = None  # whether each mode has a learned offset; None: as the thesis, none has
+    free_bits: float | None = None  # nats of divergence that a latent variable costs nothing; None: 0
+    decoder_writes: bool | None = None  # whether a variational decoder writes its memory; None: it does
 
     def __post_init__(self) -> None:
         from mnemon.models.catalogue import check  # which knows the models, and through them this class
@@ -81,9 +92,21 @@ class ModelEntry(NamedTuple):
     has_programs: bool = False  # of the interface
     reads_views: bool = False
     has_embedding: bool = True  # of tokens, with a size of its own, where it reads views
-    has_layers: bool = True  # of its controllers
+    has_layers: bool = True  # can have several
     has_hops: bool = False
     starts_linear: bool = False  # can leave out the softmax at first
+    is_variational: bool = False
+
+
+def make_controller(
+    config: ModelConfig, input_size: int, hidden_size: int, *, learned_state: bool = False
+) -> Controller[Any]:
+    """A controller of one layer or several."""
+    kind, layers = CONTROLLERS[config.controller], config.layers or 1
+    each = [
+        kind(hidden_size if layer else input_size, hidden_size, learned_state=learned_state) for layer in range(layers)
+    ]
+    return each[0] if layers == 1 else StackedController(each)
 
 
 def _uniform(config: ModelConfig) -> Writing[Any]:

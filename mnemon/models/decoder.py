@@ -25,6 +25,7 @@ from mnemon.memory import AttentionMemory, JoinedMemory, Memory
 from mnemon.memory.base import advance_in_torch, check_sizes
 from mnemon.memory.joined import Joined
 from mnemon.models.encoder import Encoded
+from mnemon.models.generation import Choice, Generated, likeliest
 from mnemon.rnn import MANN
 from mnemon.state import map_state, select
 
@@ -80,18 +81,29 @@ class SequenceDecoder(nn.Module):
         return cast(Tensor, output)
 
     def begin(self, encoded: Encoded) -> CellState:
-        """The state before the first step: the encoders' states side by side, and their memories."""
-        cell = self.rnn.cell
-        return CellState(
-            controller=join_controllers(encoded, cell.controller),
-            memory=open_memories(encoded, cell.memory),
-            writing=cell.writing.init_state(encoded.batch, cell.controller.weight_ih.device),
-        )
+        """The state before the first step."""
+        return begin(self.rnn.cell, encoded)
 
     @torch.no_grad()
     def greedy(self, encoded: Encoded, steps: int) -> Int[Tensor, "A B"]:
         """The likeliest token at each of so many steps; the answer is what comes before the first end."""
         return self._follow(self.begin(encoded), steps, None)[0]
+
+    @torch.no_grad()
+    def generate(
+        self,
+        encoded: Encoded,
+        steps: int,
+        choose: Choice,
+        *,
+        mode: int | None,
+        generator: torch.Generator | None,  # noqa: ARG002 (the choice of words has its own)
+    ) -> Generated:
+        """The words of so many steps, each chosen by its logits."""
+        if mode is not None:
+            raise UserError("this model has no modes: leave out mode")
+        check_sizes(steps=steps)
+        return Generated(self._follow(self.begin(encoded), steps, None, choose)[0], None)
 
     @torch.no_grad()
     def beam(self, encoded: Encoded, steps: int, width: int) -> Beam:
@@ -121,7 +133,7 @@ class SequenceDecoder(nn.Module):
         return Beam(tokens, scores)
 
     def _follow(
-        self, state: CellState, steps: int, given: tuple[Tensor, Tensor] | None
+        self, state: CellState, steps: int, given: tuple[Tensor, Tensor] | None, choose: Choice = likeliest
     ) -> tuple[Int[Tensor, "A B"], Float[Tensor, "A B O"]]:
         """Step by step: the tokens that each next step is fed, and the logits they come from."""
         batch = state.controller.hidden.shape[0]
@@ -129,7 +141,7 @@ class SequenceDecoder(nn.Module):
         tokens, outputs = [], []
         for step in range(steps):
             logits, state = self.rnn(inputs, state)
-            token = logits[0].argmax(-1)
+            token = choose(logits[0])
             if given is not None:
                 targets, chosen = given
                 token = torch.where(chosen[step], targets[step], token)
@@ -183,6 +195,15 @@ class SetDecoder(nn.Module):
         """The state of the memory after it was read."""
         state = open_memories(encoded, self.memory)
         return self.memory.step(self.interface(_hidden(encoded)), state, False, advance_in_torch)
+
+
+def begin(cell: MemoryCell, encoded: Encoded) -> CellState:
+    """A decoder's state before its first step: the encoders' states side by side, and their memories."""
+    return CellState(
+        controller=join_controllers(encoded, cell.controller),
+        memory=open_memories(encoded, cell.memory),
+        writing=cell.writing.init_state(encoded.batch, cell.controller.weight_ih.device),
+    )
 
 
 def _hidden(encoded: Encoded) -> Float[Tensor, "B H"]:

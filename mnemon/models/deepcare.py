@@ -59,6 +59,7 @@ class DeepCare(nn.Module):
         steps: int = 1,  # noqa: ARG002 (a set is answered in one)
         targets: Tensor | None = None,  # noqa: ARG002 (a set is not fed back)
         teacher: float = 0.0,  # noqa: ARG002
+        asked: Tensor | None = None,  # noqa: ARG002 (a set is asked for as a whole)
     ) -> tuple[Float[Tensor, "1 B O"], tuple[DeepCareState]]:
         """The logits after one more admission; rows without any code stand still."""
         pooled = [

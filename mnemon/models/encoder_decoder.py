@@ -10,16 +10,18 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from mnemon.errors import UserError
 from mnemon.models.decoder import SequenceDecoder, SetDecoder
 from mnemon.models.encoder import EarlyFusion, Encoded, LateFusion, Lengths, Views
+from mnemon.models.generation import Generated, word_choice
+from mnemon.models.variational_decoder import LatentDecoder
 from mnemon.rnn import MANN, Engine, EngineUsed
 from mnemon.state import detach
 
-Decoder = SequenceDecoder | SetDecoder
+Decoder = SequenceDecoder | SetDecoder | LatentDecoder
 
 
 class EncoderDecoder(nn.Module):
@@ -53,7 +55,9 @@ class EncoderDecoder(nn.Module):
         steps: int | Sequence[int] = 1,
         targets: Int[Tensor, "A B"] | Sequence[Int[Tensor, "A B"] | None] | None = None,
         teacher: float = 0.0,
-    ) -> tuple[Any, tuple[Any, ...]]:
+        asked: Bool[Tensor, "A B"] | None = None,
+        losses: bool = False,
+    ) -> tuple[Any, tuple[Any, ...]] | tuple[Any, tuple[Any, ...], dict[str, Tensor]]:
         """The logits (A, B, O) of the answer, or of each where there are several, and the memories.
 
         Args:
@@ -63,17 +67,55 @@ class EncoderDecoder(nn.Module):
             steps: how long the answer is, or each.
             targets: its right tokens, where some are to be fed to the decoder.
             teacher: how often, from 0, never, to 1, always.
+            asked: which steps of the answer count, the first of each row; None: all.
+            losses: also give the model's own losses, ``output, memories, losses = model(…, losses=True)``.
         """
         encoded = self.encode(views, lengths, memories)
         opened = self.open(encoded)
         count = len(self.decoders)
         all_steps = [steps] * count if isinstance(steps, int) else list(steps)
         all_targets = [targets] * count if targets is None or isinstance(targets, Tensor) else list(targets)
-        outputs = [
-            decoder(opened, own, targets=right, teacher=teacher)
-            for decoder, own, right in zip(self._each, all_steps, all_targets, strict=True)
-        ]
-        return (outputs[0] if count == 1 else tuple(outputs)), encoded.memories
+        outputs: list[Any] = []
+        own_losses: dict[str, Tensor] = {}
+        for number, (decoder, own, right) in enumerate(zip(self._each, all_steps, all_targets, strict=True)):
+            if isinstance(decoder, LatentDecoder):
+                output, found = decoder.answer(opened, own, targets=right, teacher=teacher, asked=asked, losses=losses)
+                own_losses |= {name if count == 1 else f"{number}.{name}": loss for name, loss in found.items()}
+            else:
+                output = decoder(opened, own, targets=right, teacher=teacher)
+            outputs.append(output)
+        given = (outputs[0] if count == 1 else tuple(outputs)), encoded.memories
+        return (*given, own_losses) if losses else given
+
+    @torch.no_grad()
+    def generate(
+        self,
+        views: Views,
+        lengths: Lengths | None = None,
+        steps: int = 20,
+        *,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        mode: int | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Generated:
+        """Answer in words of its own; the same generator state gives the same words.
+
+        Args:
+            views: the tokens of each.
+            lengths: how many tokens each row of each view has.
+            steps: how long the answer is at most.
+            temperature: of the choice of words; 0: the likeliest, so that a latent variable alone makes answers differ.
+            top_p: choose among the fewest words that are this likely together.
+            mode: take the latent variables from this mode alone; None: from all of them.
+            generator: what is drawn with; None: torch's global one.
+        """
+        decoder = self._each[0]
+        if isinstance(decoder, SetDecoder):
+            raise UserError("this model answers with a set, not in words: call it in place of generate")
+        choose = word_choice(temperature=temperature, top_p=top_p, generator=generator)
+        opened = self.open(self.encode(views, lengths))
+        return decoder.generate(opened, steps, choose, mode=mode, generator=generator)
 
     def encode(self, views: Views, lengths: Lengths | None = None, memories: Sequence[Any] | None = None) -> Encoded:
         """Read the views."""
@@ -132,6 +174,11 @@ class Concatenated(nn.Module):
         """As :class:`EncoderDecoder`."""
         joined, total = concatenate(views, lengths, self.sizes)
         return self.model([joined], memories, lengths=[total], **options)
+
+    def generate(self, views: Views, lengths: Lengths | None = None, steps: int = 20, **options: Any) -> Generated:
+        """As :meth:`EncoderDecoder.generate`."""
+        joined, total = concatenate(views, lengths, self.sizes)
+        return self.model.generate([joined], [total], steps, **options)
 
     @property
     def engine(self) -> Engine:

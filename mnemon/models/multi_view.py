@@ -7,11 +7,10 @@ from typing import Any
 from torch import nn
 
 from mnemon.cell import MemoryCell
-from mnemon.controllers import Controller
 from mnemon.errors import UserError
 from mnemon.interface import HeadwiseInterface, LinearInterface
 from mnemon.memory import AttentionMemory, DNCMemory, JoinedMemory, Memory, NoMemory, WriteCache
-from mnemon.models.config import CONTROLLERS, ModelConfig, ModelEntry
+from mnemon.models.config import ModelConfig, ModelEntry, make_controller
 from mnemon.models.decoder import SequenceDecoder, SetDecoder
 from mnemon.models.deepcare import DeepCare
 from mnemon.models.encoder import EarlyFusion, LateFusion, ViewEncoder
@@ -22,13 +21,10 @@ from mnemon.writing import RegularWriting, WriteProtected, Writing
 EMBEDDING = 64  # numbers of a token, where none are asked for
 
 
-def _controller(config: ModelConfig, input_size: int, hidden: int) -> Controller[Any]:
-    return CONTROLLERS[config.controller](input_size, hidden)
-
-
-def _view_cell(config: ModelConfig, memory: Memory[Any, Any], **options: Any) -> MemoryCell:
+def view_cell(config: ModelConfig, memory: Memory[Any, Any], **options: Any) -> MemoryCell:
+    """A cell that reads embedded tokens."""
     interface = options.pop("interface", None) or LinearInterface(bias=config.biases)
-    controller = _controller(config, config.embedding or EMBEDDING, config.hidden)
+    controller = make_controller(config, config.embedding or EMBEDDING, config.hidden)
     return MemoryCell(controller, memory, interface=interface, output_bias=config.biases, **options)
 
 
@@ -39,7 +35,7 @@ def _decoder(
     hidden = len(sizes.views) * config.hidden
     if sizes.answer == "set":
         return SetDecoder(memory, hidden, output_size)
-    controller = _controller(config, config.embedding or EMBEDDING, hidden)
+    controller = make_controller(config, config.embedding or EMBEDDING, hidden)
     interface = LinearInterface(bias=config.biases)
     cell = MemoryCell(
         controller, memory, interface=interface, writing=writing, output_size=output_size, output_bias=config.biases
@@ -57,19 +53,20 @@ def _late(
     writing: Writing[Any] | None = None,
 ) -> EncoderDecoder:
     """Views by themselves; the decoder reads what they left, or what ``read`` makes of it."""
-    views = [ViewEncoder(tokens, _view_cell(config, memory())) for tokens in sizes.views]
+    views = [ViewEncoder(tokens, view_cell(config, memory())) for tokens in sizes.views]
     opened = [(read or memory)() for _ in sizes.views]
     joined = opened[0] if len(opened) == 1 else JoinedMemory(opened)
     decoder = _decoder(config, sizes, output_size, joined, writing or WriteProtected())
     return EncoderDecoder(LateFusion(views), [decoder])
 
 
-def _dnc_memory(config: ModelConfig) -> DNCMemory:
+def dnc_memory(config: ModelConfig) -> DNCMemory:
+    """The memory of one view."""
     return DNCMemory(config.slots, config.word, config.heads)
 
 
 def _seq2seq(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
-    views = [ViewEncoder(tokens, _view_cell(config, NoMemory())) for tokens in sizes.views]
+    views = [ViewEncoder(tokens, view_cell(config, NoMemory())) for tokens in sizes.views]
     decoder = _decoder(config, sizes, output_size, NoMemory(), RegularWriting())
     return EncoderDecoder(LateFusion(views), [decoder])
 
@@ -80,22 +77,23 @@ def _attentive(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Mo
 
 
 def _dc_mann(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
-    _check_one_view(config, sizes)
-    return _late(config, sizes, output_size, partial(_dnc_memory, config), writing=RegularWriting())
+    check_one_view(config, sizes)
+    return _late(config, sizes, output_size, partial(dnc_memory, config), writing=RegularWriting())
 
 
 def _dcw_mann(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
-    _check_one_view(config, sizes)
+    check_one_view(config, sizes)
     return _dmnc_late(config, sizes, output_size)
 
 
-def _check_one_view(config: ModelConfig, sizes: ViewSizes) -> None:
+def check_one_view(config: ModelConfig, sizes: ViewSizes) -> None:
+    """Refuse several views, for a decoder that goes on in the memory of one."""
     if len(sizes.views) > 1:
         raise UserError(f"model {config.name!r} reads one view, not {len(sizes.views)}: write dmnc-late or dmnc-early")
 
 
 def _dmnc_late(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
-    return _late(config, sizes, output_size, partial(_dnc_memory, config))
+    return _late(config, sizes, output_size, partial(dnc_memory, config))
 
 
 def _dmnc_early(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
@@ -105,8 +103,8 @@ def _dmnc_early(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.M
         own = (number * config.slots, (number + 1) * config.slots)
         memory = WriteCache(DNCMemory(count * config.slots, config.word, config.heads, own=own))
         interface = HeadwiseInterface([reading, LinearInterface(bias=config.biases)])
-        views.append(ViewEncoder(tokens, _view_cell(config, memory, interface=interface)))
-    opened = [_dnc_memory(config) for _ in views]
+        views.append(ViewEncoder(tokens, view_cell(config, memory, interface=interface)))
+    opened = [dnc_memory(config) for _ in views]
     joined = opened[0] if count == 1 else JoinedMemory(opened)
     decoder = _decoder(config, sizes, output_size, joined, WriteProtected())
     return EncoderDecoder(EarlyFusion(views), [decoder])
@@ -125,10 +123,10 @@ def _single(config: ModelConfig, sizes: ViewSizes, output_size: int, writing: Wr
 
     def build(one: ViewSizes) -> EncoderDecoder:
         if one.answer == "set":
-            cell = _view_cell(config, _dnc_memory(config))
+            cell = view_cell(config, dnc_memory(config))
             decoder: SequenceDecoder | SetDecoder = SetDecoder(cell.memory, config.hidden, output_size)
         else:
-            cell = _view_cell(config, _dnc_memory(config), output_size=output_size)
+            cell = view_cell(config, dnc_memory(config), output_size=output_size)
             decoder = SequenceDecoder(cell.with_writing(writing))
         return EncoderDecoder(LateFusion([ViewEncoder(one.views[0], cell)]), [decoder])
 
@@ -179,5 +177,6 @@ OF_VIEWS: dict[str, ModelEntry] = {
         _deepcare,
         has_memory=False,
         reads_views=True,
+        has_layers=False,
     ),
 }

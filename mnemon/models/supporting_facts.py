@@ -95,11 +95,12 @@ class MemNN(nn.Module):
         steps: int,
         targets: Int[Tensor, "A B"] | None = None,
         teacher: float = 0.0,
+        asked: Tensor | None = None,  # noqa: ARG002 (for losses of a model's own)
     ) -> tuple[Float[Tensor, "A B O"], tuple[()]]:
         """The logits of the facts, and at the last step those of the answer. Nothing persists."""
         check_call(views, memories, 1)
         story = self._read(views, lengths)
-        query, asked = story.question, story.asked
+        query, response = story.question, story.asked
         batch = torch.arange(len(query), device=query.device)
         open_rows = torch.ones_like(batch, dtype=torch.bool)
         outputs = []
@@ -111,8 +112,8 @@ class MemNN(nn.Module):
             open_rows = open_rows & (slot >= 0) & (slot < story.valid.shape[1])
             taken = slot.clamp(0, story.valid.shape[1] - 1)
             query = query + open_rows.unsqueeze(1) * story.facts[batch, taken]
-            asked = asked + open_rows.unsqueeze(1) * story.told[batch, taken]
-        answers = self.output(asked)
+            response = response + open_rows.unsqueeze(1) * story.told[batch, taken]
+        answers = self.output(response)
         lowest = torch.finfo(answers.dtype).min
         none = answers.new_full((len(answers), 1 + self.slots), lowest)
         return torch.stack([*outputs, torch.cat([answers, none], dim=1)]), ()

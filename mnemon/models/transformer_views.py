@@ -71,6 +71,7 @@ class TransformerEncoderDecoder(nn.Module):
         steps: int = 1,
         targets: Int[Tensor, "A B"] | None = None,
         teacher: float = 0.0,
+        asked: Tensor | None = None,  # noqa: ARG002 (for losses of a model's own)
     ) -> tuple[Float[Tensor, "A B O"], tuple[Encoding]]:
         """The logits of the answer, and what was encoded.
 

@@ -21,6 +21,7 @@ from mnemon.controllers import (
     GRUController,
     LayerNormLSTMController,
     LSTMController,
+    OriginalLSTMController,
 )
 from mnemon.errors import UserError
 from mnemon.interface import LinearInterface
@@ -86,8 +87,25 @@ def _normalised(controller: Controller[Any]) -> Weights:
     return Weights(controller.weight_ih, controller.weight_hh, None, extra)
 
 
+ALWAYS = 1e4  # before a sigmoid: 1, with no slope
+
+
+def _unforgetting(controller: Controller[Any]) -> Weights:
+    """[i, g, o] with a forget gate, [i, f, g, o], that is always open."""
+    size = controller.hidden_size
+    plain = _plain(controller)
+    assert plain.hidden is not None
+    assert plain.bias is not None
+
+    def with_gate(rows: Tensor, value: float = 0.0) -> Tensor:
+        return torch.cat([rows[:size], torch.full_like(rows[:size], value), rows[size:]])
+
+    return Weights(with_gate(plain.inputs), with_gate(plain.hidden), with_gate(plain.bias, ALWAYS))
+
+
 CONTROLLERS: dict[type[Controller[Any]], tuple[str, Callable[[Controller[Any]], Weights]]] = {
     LSTMController: ("lstm", _plain),
+    OriginalLSTMController: ("lstm", _unforgetting),
     LayerNormLSTMController: ("layer_norm_lstm", _normalised),
     GRUController: ("gru", _gated),
     ElmanController: ("tanh", _plain),
@@ -186,6 +204,7 @@ def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
     reasons = {
         f"no kernel for {type(cell.memory).__name__} as a whole": type(cell.memory) not in MEMORIES,
         f"no kernel for {type(cell.controller).__name__}": type(cell.controller) not in CONTROLLERS,
+        "no kernel for a cell that does not see what it reads": not cell.sees_reads,
         "no kernel for programs in the state network": cell.controller.programs is not None,
         f"no kernel for {type(cell.interface).__name__}": type(cell.interface) not in INTERFACES,
         f"no kernel for {type(cell.writing).__name__}": type(cell.writing) not in WRITINGS,

@@ -6,6 +6,7 @@ from pathlib import Path
 from mnemon.errors import UserError
 from mnemon.report.plots import pictures
 from mnemon.report.results import Results
+from mnemon.report.samples import samples_as_html, samples_as_markdown
 from mnemon.report.tables import COLUMNS, cells, facts, markdown
 from mnemon.training.files import write_atomically
 
@@ -15,6 +16,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }
 th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left; }
+td.said, th.said, table.samples td:first-child { text-align: left; white-space: normal; }
 tr.new td { border-top: 2px solid #888; }
 code { background: #f3f3f3; padding: .1rem .3rem; }
 figure { margin: 1rem 0; overflow-x: auto; }
@@ -33,8 +35,23 @@ def write_pages(experiments: list[Results], out: Path) -> None:
     write_atomically(out.with_suffix(".md"), text.encode())
 
 
+def write_pictures(experiments: list[Results], folder: Path) -> list[Path]:
+    """Every picture as a file of its own, for pages elsewhere: NAME.svg, then NAME-2.svg, of each experiment."""
+    if not folder.is_dir():
+        raise UserError(f"there is no folder {folder}: make it first, or choose another for --pictures")
+    drawn = {
+        folder / f"{results.description.experiment}{f'-{number}' if number > 1 else ''}.svg": picture.svg
+        for results in experiments
+        for number, picture in enumerate(pictures(results), start=1)
+    }
+    for path, text in drawn.items():
+        write_atomically(path, text.encode())
+    return list(drawn)
+
+
 def _markdown_page(experiments: list[Results]) -> str:
-    return f"# {TITLE}\n\n" + "\n".join(markdown(results) for results in experiments)
+    sections = (part for results in experiments for part in (markdown(results), samples_as_markdown(results)) if part)
+    return f"# {TITLE}\n\n" + "\n".join(sections)
 
 
 def _html_page(experiments: list[Results]) -> str:
@@ -52,7 +69,8 @@ def _section(results: Results) -> str:
         for picture in pictures(results)
     )
     title = escape(results.description.title)
-    return f"<section>\n<h2>{title}</h2>\n<ul>{stated}</ul>\n{_table(results)}\n{shown}\n</section>"
+    said = samples_as_html(results)
+    return f"<section>\n<h2>{title}</h2>\n<ul>{stated}</ul>\n{_table(results)}\n{said}\n{shown}\n</section>"
 
 
 def _table(results: Results) -> str:

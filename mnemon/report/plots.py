@@ -1,4 +1,4 @@
-"""Pictures of an experiment: its values as bars, how they were learnt, and what its traces show."""
+"""Pictures of an experiment: its values as bars, how they were learnt, and what its traces show; or its laws."""
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from mnemon.report.curves import Curve, learning_curve
+from mnemon.report.laws import law_pictures
 from mnemon.report.picture import COLOURS, STYLE, Picture, svg
 from mnemon.report.results import Results, Row
 from mnemon.report.traces import trace_pictures
@@ -19,6 +20,8 @@ def pictures(results: Results) -> list[Picture]:
     if not any(row.runs for row in results.rows):
         return []
     with matplotlib.rc_context(STYLE):
+        if results.description.shows == "law":
+            return law_pictures(results)
         return [*_bars(results), *_curves(results), *trace_pictures(results)]
 
 

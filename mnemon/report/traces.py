@@ -5,18 +5,15 @@ well as in their colours, which are chosen to be told apart by the colour-blind 
 """
 
 import math
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_rgba
 from matplotlib.figure import Figure
 
-from mnemon.errors import UserError
 from mnemon.report.picture import COLOURS, Picture, svg
 from mnemon.report.results import Results
-from mnemon.training.directory import RunDirectory
-from mnemon.training.files import read_json
+from mnemon.report.traced import Traced, first_traces, part_of
 
 SHADES = LinearSegmentedColormap.from_list("shades", ["#4477aa", "white", "black"])
 WRONG = ListedColormap(["#ee7733"])
@@ -26,39 +23,25 @@ ACROSS = 8  # arrays side by side
 PANEL = 1.7  # inches
 SHORTEST_NAMED = 0.02  # share of the steps
 STATES_ACROSS = 2
+CAPTIONS = {
+    "states": "The controller's states on their first two principal components, fainter the earlier in their sequence.",
+    "latents": "The latent variable of the first step on its first two principal components: drawn from the prior of "
+    "one context, and from the posteriors of its right answers.",
+}
 FAINTEST = 0.4  # the first states of a sequence
 
 
-class Traced(NamedTuple):
-    """A row's first run that left a trace."""
-
-    name: str
-    path: Path
-    document: dict[str, Any]
-
-
 def trace_pictures(results: Results) -> list[Picture]:
-    """What the experiment shows of its traces; none where no run left any."""
-    traced = _traced(results)
+    """What the experiment shows of its traces; none where no run left any, or where it shows texts or nothing."""
+    traced = first_traces(results)
     if results.description.shows == "memory":
         return [_memory(each) for each in traced]
-    return [_states(traced)] if traced else []
-
-
-def _traced(results: Results) -> list[Traced]:
-    """One for each folder of runs, which may fill several rows."""
-    found: dict[str | None, Traced] = {}
-    for row in results.rows:
-        paths = {run.seed: RunDirectory(run.folder).traces for run in row.runs}
-        seed = next((seed for seed, path in paths.items() if path.exists()), None)
-        if seed is not None and row.described.folder not in found:
-            name = f"{row.described.setting}, {row.described.model}, seed {seed}"
-            found[row.described.folder] = Traced(name, paths[seed], read_json(paths[seed]))
-    return list(found.values())
+    caption = CAPTIONS.get(results.description.shows)
+    return [_states(traced, caption)] if traced and caption is not None else []
 
 
 def _memory(traced: Traced) -> Picture:
-    arrays = _part(traced, "arrays", {"name", "rows", "columns", "values"})
+    arrays = part_of(traced, "arrays", {"name", "rows", "columns", "values"})
     spans = traced.document.get("spans", [])
     across = min(ACROSS, len(arrays))
     down = -(-len(arrays) // across)
@@ -103,7 +86,7 @@ def _name_spans(panel: Axes, spans: list[dict[str, Any]], steps: int) -> None:
     panel.secondary_yaxis("right").set_yticks(list(middles), list(middles.values()))
 
 
-def _states(traced: list[Traced]) -> Picture:
+def _states(traced: list[Traced], caption: str) -> Picture:
     """A panel for each model; a state is fainter the earlier in its sequence."""
     down = -(-len(traced) // STATES_ACROSS)
     figure = Figure(figsize=(9, 3.6 * down), layout="constrained")
@@ -112,12 +95,11 @@ def _states(traced: list[Traced]) -> Picture:
         _draw_states(panel, each)
     for panel in panels[len(traced) :]:
         panel.set_axis_off()
-    caption = "The controller's states on their first two principal components, fainter the earlier in their sequence."
     return Picture(caption, svg(figure))
 
 
 def _draw_states(panel: Axes, traced: Traced) -> None:
-    (states,) = _part(traced, "states", {"phases", "shares", "points"})
+    (states,) = part_of(traced, "states", {"phases", "shares", "points"})
     for number, phase in enumerate(states["phases"]):
         mark, colour = MARKS[number % len(MARKS)], COLOURS[number % len(COLOURS)]
         points = [point for point in states["points"] if point[2] == number]
@@ -132,12 +114,3 @@ def _draw_states(panel: Axes, traced: Traced) -> None:
     panel.set_xlabel(first)
     panel.set_ylabel(second)
     panel.legend(fontsize=7)
-
-
-def _part(traced: Traced, name: str, fields: set[str]) -> list[dict[str, Any]]:
-    """A part of the document as a list, each entry of which has all fields."""
-    part = traced.document.get(name)
-    entries = [entry for entry in (part if isinstance(part, list) else [part]) if isinstance(entry, dict)]
-    if not entries or not all(fields <= set(entry) for entry in entries):
-        raise UserError(f"{traced.path} holds no {name}: each needs {', '.join(sorted(fields))}")
-    return entries

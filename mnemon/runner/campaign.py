@@ -13,12 +13,12 @@ from pathlib import Path
 from mnemon.errors import UserError
 from mnemon.report.description import NAME, Description, read_description
 from mnemon.runner.display import Display
-from mnemon.runner.job import Experiment, Job
+from mnemon.runner.job import Experiment
 from mnemon.runner.messages import Assignment
 from mnemon.runner.process import WorkerProcess
 from mnemon.runner.run import Run, read_trained
 from mnemon.runner.sharing import take_over
-from mnemon.runner.sources import DataTask
+from mnemon.runner.work import Work
 from mnemon.training.directory import RunDirectory
 from mnemon.training.files import PARTIAL
 from mnemon.training.interrupt import Interrupted, StopRequest
@@ -61,7 +61,7 @@ class Campaign:
         self.command = list(command)
         self.description = experiment.describe(scale)
         jobs = _wanted_jobs(experiment, only)
-        if data is None and any(isinstance(job.task, DataTask) for job in jobs):
+        if data is None and any(job.needs_data for job in jobs):
             raise UserError(f"{experiment.name} needs data: write --data and the folder that holds the data sets")
         # seeds outermost: every row has its first result early
         self.runs = [
@@ -177,8 +177,8 @@ def is_wanted(only: str, setting: str, model: str) -> bool:
     return only.lower() in f"{setting} {model}".lower()
 
 
-def _wanted_jobs(experiment: Experiment, only: str) -> list[Job]:
-    jobs = experiment.jobs()
+def _wanted_jobs(experiment: Experiment, only: str) -> list[Work]:
+    jobs = experiment.work()
     if not jobs:
         raise UserError(f"{experiment.name} has no job that can be run yet: choose another experiment")
     wanted = [job for job in jobs if is_wanted(only, job.setting, job.model)]

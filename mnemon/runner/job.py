@@ -15,8 +15,10 @@ from mnemon.errors import look_up
 from mnemon.models.config import ModelConfig
 from mnemon.report.description import Better, Description, RowDescription, Shown
 from mnemon.runner.sources import DataTask, settings_from_json, task_from_json, task_to_json
+from mnemon.runner.work import Work
 from mnemon.tasks.base import Task
 from mnemon.training.config import TrainConfig
+from mnemon.training.directory import RunDirectory
 
 # A shortened run measures more often, but no oftener than a curve needs and its time allows.
 SHORTEST_LOG = 10
@@ -62,7 +64,17 @@ class Job:
     @property
     def folder(self) -> str:
         """Where its runs are, under jobs/."""
-        return f"{_slug(self.setting)}/{_slug(self.model)}"
+        return job_folder(self.setting, self.model)
+
+    @property
+    def seed(self) -> int:
+        """Of the run."""
+        return self.training.seed
+
+    @property
+    def needs_data(self) -> bool:
+        """Whether it reads a data set."""
+        return isinstance(self.task, DataTask)
 
     def for_run(self, seed: int, scale: float) -> "Job":
         """The same job with a seed, and its training shortened to ``scale``."""
@@ -74,6 +86,9 @@ class Job:
             steps=max(1, round(training.steps * scale)),
             log_every=_shorten(training.log_every, scale, SHORTEST_LOG),
             eval_every=_shorten(training.eval_every, scale, shortest),
+            auxiliary_warmup=_scaled(training.auxiliary_warmup, scale),
+            auxiliary_cycle=_scaled(training.auxiliary_cycle, scale),
+            auxiliary_epoch=_scaled(training.auxiliary_epoch, scale),
         )
         return dataclasses.replace(self, training=shortened)
 
@@ -81,24 +96,19 @@ class Job:
         """The task and the tests, read from the folder ``data`` where they need data."""
         return self.task.open(data) if isinstance(self.task, DataTask) else (self.task, self.tests)
 
+    def is_finished(self, directory: RunDirectory) -> bool:
+        """Whether all that it leaves is in the folder of a run."""
+        return directory.summary.exists() and (not self.trace or directory.traces.exists())
+
     def rows(self) -> list[RowDescription]:
         """The rows of the table that it fills."""
-        return [
-            RowDescription(
-                setting=reading.setting,
-                model=self.model,
-                folder=self.folder,
-                test=self.test if reading.test is None else reading.test,
-                thesis=reading.thesis,
-                thesis_parameters=self.thesis_parameters,
-                metric=reading.metric,
-                percent=reading.percent,
-                at=reading.at,
-                traced=reading.traced,
-                chosen_by=reading.chosen_by,
-            )
-            for reading in self.readings or [Reading(setting=self.setting, thesis=self.thesis)]
-        ]
+        return rows_of(
+            self.readings or [Reading(setting=self.setting, thesis=self.thesis)],
+            model=self.model,
+            folder=self.folder,
+            test=self.test,
+            thesis_parameters=self.thesis_parameters,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """All that decides what a run does; what the thesis says of it does not."""
@@ -141,13 +151,14 @@ class Literature:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """A table or figure of the thesis."""
+    """A table or figure of the thesis: models to train, laws to measure, or both."""
 
     name: str
     title: str
     thesis: str  # where the thesis has it
     file: str
-    jobs: Callable[[], list[Job]]
+    jobs: Callable[[], list[Job]] = list
+    measurements: Callable[[], Sequence[Work]] = list
     metric: str = "accuracy"
     percent: bool = True
     better: Better = "higher"
@@ -160,6 +171,10 @@ class Experiment:
         """What a list of experiments says of it."""
         return self.title
 
+    def work(self) -> list[Work]:
+        """All that it runs."""
+        return [*self.jobs(), *self.measurements()]
+
     def describe(self, scale: float) -> Description:
         """What a reader of its results needs to know."""
         quoted = [
@@ -168,7 +183,7 @@ class Experiment:
             )
             for row in self.literature
         ]
-        ours = [row for job in self.jobs() for row in job.rows()]
+        ours = [row for work in self.work() for row in work.rows()]
         order = list(dict.fromkeys(row.setting for row in [*ours, *quoted]))
         return Description(
             experiment=self.name,
@@ -188,6 +203,33 @@ def _classical_from_json(document: Mapping[str, Any] | None) -> ClassicalConfig 
     return None if document is None else settings_from_json(ClassicalConfig, document)
 
 
+def job_folder(setting: str, model: str) -> str:
+    """Where the runs of a job are, under jobs/."""
+    return f"{_slug(setting)}/{_slug(model)}"
+
+
+def rows_of(
+    readings: Sequence[Reading], *, model: str, folder: str, test: str, thesis_parameters: int | None
+) -> list[RowDescription]:
+    """A row for each reading; ``test`` is that of those which name none."""
+    return [
+        RowDescription(
+            setting=reading.setting,
+            model=model,
+            folder=folder,
+            test=test if reading.test is None else reading.test,
+            thesis=reading.thesis,
+            thesis_parameters=thesis_parameters,
+            metric=reading.metric,
+            percent=reading.percent,
+            at=reading.at,
+            traced=reading.traced,
+            chosen_by=reading.chosen_by,
+        )
+        for reading in readings
+    ]
+
+
 def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
@@ -195,6 +237,10 @@ def _slug(text: str) -> str:
 def _tests_from_json(document: Mapping[str, Any]) -> dict[str, Task]:
     tests = {label: task_from_json(task) for label, task in document.items()}
     return {label: task for label, task in tests.items() if not isinstance(task, DataTask)}
+
+
+def _scaled(steps: int | None, scale: float) -> int | None:
+    return None if steps is None else max(1, round(steps * scale))
 
 
 def _shorten(every: int, scale: float, shortest: int) -> int:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mnemon.errors import UserError
-from mnemon.runner.job import Job
+from mnemon.runner.measurement import work_from_json
+from mnemon.runner.work import Work
 from mnemon.training.directory import RunDirectory
 from mnemon.training.files import read_json
 
@@ -14,23 +15,24 @@ from mnemon.training.files import read_json
 class Run:
     """A job with its seed and its folder."""
 
-    job: Job
+    job: Work
     folder: Path
 
     @property
     def name(self) -> str:
         """What people call it."""
-        return f"{self.job.setting}, {self.job.model}, seed {self.job.training.seed}"
+        return f"{self.job.setting}, {self.job.model}, seed {self.job.seed}"
 
     @property
     def finished(self) -> bool:
         """Whether all that it leaves is there."""
-        kept = RunDirectory(self.folder)
-        return kept.summary.exists() and (not self.job.trace or kept.traces.exists())
+        return self.job.is_finished(RunDirectory(self.folder))
 
     def tidy(self) -> None:
-        """Delete what only an unfinished run needs."""
-        shutil.rmtree(RunDirectory(self.folder).checkpoints, ignore_errors=True)
+        """Delete what only an unfinished run needs, and what is of use with its weights alone."""
+        kept = RunDirectory(self.folder)
+        shutil.rmtree(kept.checkpoints, ignore_errors=True)
+        kept.task.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +41,7 @@ class Trained:
 
     experiment: str
     scale: float
-    job: Job
+    job: Work
 
 
 def read_trained(run: Run) -> Trained:
@@ -47,7 +49,7 @@ def read_trained(run: Run) -> Trained:
     path = RunDirectory(run.folder).summary
     try:
         described = read_json(path)["config"]["run"]
-        job = Job.from_json(described["job"])
+        job = work_from_json(described["job"])
         return Trained(experiment=described["experiment"], scale=described["scale"], job=job)
     except (KeyError, TypeError) as error:
         raise UserError(f"{path} is not the summary of a job: move it away, or choose another --out") from error

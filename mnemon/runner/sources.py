@@ -1,7 +1,7 @@
 """Where a job's task comes from: its settings are all of it, or it is read from a data set.
 
 As JSON the one is ``{"type": "TokenCopy", "length": 50, "largest": 9}`` and the other ``{"data": "mnist"}``. A task may
-be made of others, which are written in the same way.
+be made of others, which are written in the same way. A law is written as a task is.
 """
 
 import dataclasses
@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 from mnemon.ehr.catalogue import RECORD_TASKS
 from mnemon.errors import UserError, look_up
+from mnemon.laws.base import Law
+from mnemon.laws.catalogue import LAWS
 from mnemon.tasks.base import Task
 from mnemon.tasks.catalogue import DATA_TASKS, TASKS, DataTaskEntry
 
@@ -41,9 +43,7 @@ def task_to_json(task: Task | DataTask) -> dict[str, Any]:
     if isinstance(task, DataTask):
         return {"data": task.name}
     look_up(_task_types(), type(task).__name__, "type of task in the catalogue")
-    assert dataclasses.is_dataclass(task)
-    settings = {field.name: _to_json(getattr(task, field.name)) for field in dataclasses.fields(task)}
-    return {"type": type(task).__name__, **settings}
+    return _settings_to_json(task)
 
 
 def task_from_json(document: Mapping[str, Any]) -> Task | DataTask:
@@ -55,12 +55,31 @@ def task_from_json(document: Mapping[str, Any]) -> Task | DataTask:
     return settings_from_json(kind, settings)
 
 
+def law_to_json(law: Law) -> dict[str, Any]:
+    """What :func:`law_from_json` makes the same law of."""
+    look_up(LAWS, type(law).__name__, "law in the catalogue")
+    return _settings_to_json(law)
+
+
+def law_from_json(document: Mapping[str, Any]) -> Law:
+    """The inverse of :func:`law_to_json`."""
+    settings = dict(document)
+    return settings_from_json(look_up(LAWS, settings.pop("type"), "law in the catalogue"), settings)
+
+
 def settings_from_json(kind: Callable[..., Settings], document: Mapping[str, Any]) -> Settings:
     """A settings object from its fields."""
     try:
         return kind(**{name: _from_json(value) for name, value in document.items()})
     except TypeError as error:
         raise UserError(f"these are not the settings of a job: {error}") from error
+
+
+def _settings_to_json(settings: Any) -> dict[str, Any]:
+    """Its type and its fields."""
+    assert dataclasses.is_dataclass(settings)
+    fields = {field.name: _to_json(getattr(settings, field.name)) for field in dataclasses.fields(settings)}
+    return {"type": type(settings).__name__, **fields}
 
 
 def _to_json(value: Any) -> Any:

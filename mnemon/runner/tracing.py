@@ -1,8 +1,9 @@
 """What a trained model does with held-out sequences, left as JSON for pictures and a table.
 
 title       of the pictures
-arrays      one picture each, time down, of one sequence: the weights of each head, the write gate, the programs of each
-            store and, where a task asks for bits, input, target and answer, with those that are ``wrong``
+arrays      one picture each, time down, of one sequence: the weights of each head, the strengths of a stack's rows,
+            the write gate, the programs of each store and, where a task asks for bits, input, target and answer, with
+            those that are ``wrong``
 spans       the phases of that sequence, and the step at which each begins
 states      the controller's states c_t in several sequences, on their first two principal components; a point is
             [first, second, phase, how far into its sequence]
@@ -79,6 +80,8 @@ def _arrays(task: Task, watched: Watched) -> list[dict[str, Any]]:
     writes, reads = _heads(trace.state.write_weights), _heads(trace.state.read_weights)
     arrays = _bits(batch, output) if isinstance(task, AnsweringTask | DynamicNGrams) else []
     arrays += _numbered("write weights, head", "slot", writes) + _numbered("read weights, head", "slot", reads)
+    if "strengths" in trace.state._fields:  # of the rows of a stack
+        arrays.append(array("strengths", "slot", trace.state.strengths[:, 0]))
     if hasattr(trace.interface, "write_gate"):
         arrays.append(array("write gate", "gate", trace.interface.write_gate[:, 0].reshape(len(output), -1)))
     if trace.has_programs:
@@ -114,7 +117,7 @@ def _numbered(name: str, columns: str, parts: Sequence[Tensor]) -> list[dict[str
 
 def array(name: str, columns: str, values: Tensor) -> dict[str, Any]:
     """Numbers to be drawn in shades, time down."""
-    return {"name": name, "rows": "timestep", "columns": columns, "values": _rounded(values, DIGITS)}
+    return {"name": name, "rows": "timestep", "columns": columns, "values": rounded(values, DIGITS)}
 
 
 def _spans(names: list[str]) -> list[dict[str, Any]]:
@@ -132,7 +135,7 @@ def _projected(watched: Sequence[Watched]) -> dict[str, Any]:
     return {
         "phases": kinds,
         "shares": shares.tolist(),  # of the variance
-        "points": _rounded(points[::every], DIGITS_OF_POINTS),
+        "points": rounded(points[::every], DIGITS_OF_POINTS),
     }
 
 
@@ -151,7 +154,7 @@ def _labels(watched: Sequence[Watched]) -> tuple[list[str], Int[Tensor, "K"]]:
     return kinds, torch.tensor([kinds.index(name) for name in names])
 
 
-def _rounded(values: Tensor, digits: int) -> list[list[float | int]]:
+def rounded(values: Tensor, digits: int) -> list[list[float | int]]:
     """Numbers that are short to write, 0 and 1 shortest of all."""
     return [[_short(round(value, digits)) for value in row] for row in values.tolist()]
 

@@ -4,11 +4,16 @@ from mnemon.tasks.associative_recall import AssociativeRecall
 from mnemon.tasks.babi import Babi, babi
 from mnemon.tasks.babi_questions import BabiQuestions, babi_questions
 from mnemon.tasks.base import Batch, ChangingTask, CountingTask, FiniteTask, Task
+from mnemon.tasks.brackets import Brackets
 from mnemon.tasks.catalogue import DATA_TASKS, TASKS, DataTaskEntry, TaskEntry, find_task
 from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
+from mnemon.tasks.dialogue import Dialogue
+from mnemon.tasks.dialogue_sets import dialogue
 from mnemon.tasks.documents import Documents, documents
+from mnemon.tasks.guided import Guided
 from mnemon.tasks.labelled import Splits
+from mnemon.tasks.multi_modal import ModeCoverage, MultiModal
 from mnemon.tasks.multi_query_recall import MultiQueryRecall
 from mnemon.tasks.ngrams import DynamicNGrams, bayes_predictions
 from mnemon.tasks.odd_even import OddEven
@@ -18,6 +23,7 @@ from mnemon.tasks.priority_sort import PrioritySort
 from mnemon.tasks.repeat_copy import RepeatCopy
 from mnemon.tasks.sequencing import Sequencing
 from mnemon.tasks.sinusoid import Sinusoid
+from mnemon.tasks.spoken import Spoken
 from mnemon.tasks.sum_of_two import SumOfTwo
 from mnemon.tasks.tokens import Add, Double, Max, Reverse, TokenCopy, TokenTask
 
@@ -29,17 +35,22 @@ __all__ = [
     "Babi",
     "BabiQuestions",
     "Batch",
+    "Brackets",
     "ChangingTask",
     "Continual",
     "Copy",
     "CountingTask",
     "DataTaskEntry",
+    "Dialogue",
     "Documents",
     "Double",
     "DynamicNGrams",
     "FewShot",
     "FiniteTask",
+    "Guided",
     "Max",
+    "ModeCoverage",
+    "MultiModal",
     "MultiQueryRecall",
     "OddEven",
     "Pixels",
@@ -49,6 +60,7 @@ __all__ = [
     "Sequencing",
     "Sinusoid",
     "Splits",
+    "Spoken",
     "SumOfTwo",
     "Task",
     "TaskEntry",
@@ -58,6 +70,7 @@ __all__ = [
     "babi",
     "babi_questions",
     "bayes_predictions",
+    "dialogue",
     "documents",
     "find_task",
     "mnist",

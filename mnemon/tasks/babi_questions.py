@@ -148,7 +148,8 @@ class BabiQuestions:
     @cached_property
     def _of_each_task(self) -> Int[Tensor, "_"]:
         """How many questions the first task has, the second, and so on."""
-        return self.numbers.unique_consecutive(return_counts=True)[1]
+        counts = torch.bincount(self.numbers)
+        return counts[counts > 0]
 
     def _asked(self, rows: Int[Tensor, "B"]) -> tuple[Int[Tensor, "A B"], Float[Tensor, "A B"]]:
         """The class of each step, and where there is one."""
@@ -206,8 +207,8 @@ def babi_questions(data: Path, *, facts: bool = False, sentences: int = SENTENCE
     if not validation:
         raise UserError(f"{data} has too few training stories: {HELD_OUT_OF} or more of a task")
     test = [(number, tale) for number in TASKS for tale in tales[number, "test"]]
-    parts = (_encode(part, vocabulary, answers, facts, sentences) for part in (train, validation, test))
-    return Splits(*parts)
+    parts = [_encode(part, vocabulary, answers, facts, sentences) for part in (train, validation, test)]
+    return Splits(parts[0], parts[1], parts[2])
 
 
 def _encode(

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from mnemon.views import ViewSizes, Visit
+from mnemon.views import TokenVectors, ViewSizes, Visit
 
 
 class Batch(NamedTuple):
@@ -30,8 +30,13 @@ class Batch(NamedTuple):
 
     def every(self, parts: int, first: int) -> "Batch":
         """Every ``parts``-th row from ``first`` on."""
-        rows = slice(first, None, parts)
+        return self._select(slice(first, None, parts))
 
+    def repeat(self, times: int) -> "Batch":
+        """Every row so many times, one after the other."""
+        return self._select(torch.arange(self.mask.shape[1], device=self.mask.device).repeat_interleave(times))
+
+    def _select(self, rows: slice | Int[Tensor, "C"]) -> "Batch":
         def cut(visit: Visit) -> Visit:
             return Visit(tuple(view[:, rows] for view in visit.views), tuple(own[rows] for own in visit.lengths))
 
@@ -121,6 +126,25 @@ class PooledTask(Task, Protocol):
     def measure(self, pooled: Sequence[Any]) -> dict[str, float]:
         """The metrics of a test."""
         ...
+
+
+@runtime_checkable
+class WordTask(Task, Protocol):
+    """A task whose tokens are words, of which one knows something beforehand and must know something afterwards."""
+
+    @property
+    def word_vectors(self) -> TokenVectors | None:
+        """What embeddings begin with; None: there is nothing."""
+        ...
+
+    def kept(self) -> dict[str, Any]:
+        """What a run keeps, as JSON, so that its model can be used without the data."""
+        ...
+
+
+def known_vectors(task: Task) -> TokenVectors | None:
+    """The vectors that a model of the task begins with."""
+    return task.word_vectors if isinstance(task, WordTask) else None
 
 
 @runtime_checkable

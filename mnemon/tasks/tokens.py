@@ -26,9 +26,9 @@ from torch.nn.functional import one_hot
 
 from mnemon.tasks.base import Batch
 from mnemon.tasks.rendering import render_tokens
-from mnemon.tasks.sampling import marker, prompt_then_answer
+from mnemon.tasks.sampling import draw_between, marker, prompt_then_answer
 from mnemon.tasks.scoring import class_loss, class_metrics
-from mnemon.tasks.settings import check_at_least
+from mnemon.tasks.settings import check_at_least, check_range
 
 END = 0  # the token that ends the prompt and the answer
 
@@ -36,6 +36,8 @@ END = 0  # the token that ends the prompt and the answer
 @dataclass(frozen=True, kw_only=True)
 class TokenTask(ABC):
     """Show ``length`` tokens from 1 to ``largest`` and an end; ask for what :meth:`answer` makes of them, and an end.
+
+    With ``min_length`` each batch has a length of its own, from that to ``length``.
 
     To copy the tokens a, b, c::
 
@@ -48,10 +50,13 @@ class TokenTask(ABC):
 
     length: int = 50
     largest: int = 9
+    min_length: int | None = None  # None: always ``length``
 
     def __post_init__(self) -> None:
         check_at_least(type(self).__name__, self.shortest, length=self.length)
         check_at_least(type(self).__name__, 1, largest=self.largest)
+        if self.min_length is not None:
+            check_range(type(self).__name__, self.shortest, min_length=self.min_length, length=self.length)
 
     @abstractmethod
     def answer(self, tokens: Int[Tensor, "T B"]) -> Int[Tensor, "A B"]:
@@ -68,8 +73,9 @@ class TokenTask(ABC):
         return self.largest + 1
 
     def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """Draw the tokens."""
-        shape = (self.length, batch_size)
+        """Draw a length where there is a choice, then the tokens."""
+        length = self.length if self.min_length is None else draw_between(self.min_length, self.length, generator)
+        shape = (length, batch_size)
         tokens = torch.randint(1, self.largest + 1, shape, generator=generator, device=generator.device)
         return prompt_then_answer(self._ended(tokens), self._ended(self.answer(tokens)))
 

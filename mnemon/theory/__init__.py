@@ -1,4 +1,4 @@
-"""The thesis's theory as tools: measure what a network keeps of its past, and size a memory by it (ch. 6)."""
+"""The thesis's theory as tools: what a network keeps of its past, how it comes to know, and how to size a memory."""
 
 from mnemon.theory.contribution import (
     DecayFit,
@@ -11,6 +11,25 @@ from mnemon.theory.contribution import (
     sum_matched_decay,
     torch_state,
     whole_state,
+)
+from mnemon.theory.fisher import (
+    delay_line_curve,
+    measured_memory_curve,
+    memory_curve,
+    memory_function,
+    noise_covariance,
+    normal_memory_curve,
+    total_memory,
+)
+from mnemon.theory.gradients import error_flow, flow_bound, tanh_slope
+from mnemon.theory.semantic import (
+    balanced_weights,
+    hierarchy,
+    learn,
+    learned_strengths,
+    learning_time,
+    modes_of,
+    random_weights,
 )
 from mnemon.theory.sizing import (
     Recommendation,
@@ -33,19 +52,36 @@ __all__ = [
     "Rival",
     "average",
     "average_contribution",
+    "balanced_weights",
     "best_rival",
     "contributions",
+    "delay_line_curve",
+    "error_flow",
+    "flow_bound",
+    "hierarchy",
     "intervals_between",
     "last_output",
+    "learn",
+    "learned_strengths",
+    "learning_time",
     "log_slope_decay",
     "mean_profile",
+    "measured_memory_curve",
+    "memory_curve",
+    "memory_function",
+    "modes_of",
+    "noise_covariance",
+    "normal_memory_curve",
     "optimum",
     "optimum_growth",
     "premise_bound",
+    "random_weights",
     "recommend",
     "regular_intervals",
     "sum_matched_decay",
+    "tanh_slope",
     "torch_state",
+    "total_memory",
     "uniform_contribution",
     "uniform_intervals",
     "uniform_writes",

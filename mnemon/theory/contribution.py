@@ -1,10 +1,9 @@
 """How much of each input is left in what a network ends with: thesis §6.3.1, theorem 1.
 
-Letters: ``T`` time, ``B`` batch, ``I`` input, ``S`` numbers of the observed state, ``P`` directions.
+Letters: ``T`` time, ``B`` batch, ``I`` input, ``S`` numbers of the observed state.
 
 The contribution of the input at step t to the state at step T is c_{t,T} = ‖∂h_T/∂x_t‖, here the Frobenius norm. It is
-measured on any module that maps a sequence. For small states the Jacobian is exact. For large ones it is probed with
-random signs v: E‖vᵀJ‖² = ‖J‖², so that the mean over probes is an unbiased estimate of the square.
+measured on any module that maps a sequence, as :mod:`mnemon.theory.jacobians` does.
 
 λ sums a profile up in one number, found in two ways: so that c_{T,T} Σ λ^{T−t} is the sum of the profile (theorem 1),
 and from the slope of its logarithm.
@@ -16,19 +15,16 @@ tells how nearly they do. Its premise, λ_c c_{i,t} ≥ c_{i−1,t} with one λ_
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from mnemon.errors import UserError
+from mnemon.theory.jacobians import Unrolled, jacobian_norms, joined
 from mnemon.theory.sizing import Number, interval_contribution
-
-EXACT_UP_TO = 256  # numbers of the observed state; above it the Jacobian is probed
-PROBES = 32
-ROWS = 256  # sequences that run at the same time
 
 Observe = Callable[[nn.Module, Tensor], Tensor]  # runs a module on (T, B, I) inputs; gives the (B, S) state to follow
 
@@ -50,13 +46,13 @@ def last_output(module: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[Tens
 def whole_state(module: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[Tensor, "B S"]:
     """All that a memory network carries on: the controller's h and c, the memory, and its weightings, batch first."""
     _, state = module(inputs)
-    return torch.cat([part.flatten(1) for part in _tensors(state)], dim=1)
+    return joined(state, batch_axis=0)
 
 
 def torch_state(module: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[Tensor, "B S"]:
     """The last state of nn.LSTM, nn.GRU, nn.RNN or a module that returns theirs: (layers, B, H), so batch second."""
     _, state = module(inputs)
-    return torch.cat([part.transpose(0, 1).flatten(1) for part in _tensors(state)], dim=1)
+    return joined(state, batch_axis=1)
 
 
 def contributions(
@@ -79,19 +75,12 @@ def contributions(
             above.
         generator: of the random directions.
     """
-    if not inputs.is_floating_point() or inputs.dim() != 3 or not inputs.numel():
-        given = f"{inputs.dtype} of shape {tuple(inputs.shape)}"
-        raise UserError(f"inputs must be floating point, of shape (T, B, I), got {given}: embed tokens first")
-    if probes is not None and probes < 1:
-        raise UserError(f"probes must be at least 1, or None to choose by size, got {probes}")
-    with torch.no_grad():
-        size = observe(module, inputs[:, :1]).shape[1]
-    if probes is None and size > EXACT_UP_TO:
-        probes = PROBES
-    squares = inputs.new_zeros(inputs.shape[:2], dtype=torch.float64)
-    for directions in _directions(size, inputs.shape[1], probes, generator):
-        squares += _squared_products(module, inputs, observe, directions.to(inputs))
-    return (squares / (probes or 1)).sqrt()
+
+    def run(sequences: Float[Tensor, "T B I"]) -> Unrolled:
+        steps = [step.requires_grad_() for step in sequences.unbind()]
+        return Unrolled([[step] for step in steps], observe(module, torch.stack(steps)))
+
+    return jacobian_norms(run, inputs, probes=probes, generator=generator)
 
 
 def mean_profile(measured: Float[Tensor, "T B"]) -> list[float]:
@@ -138,44 +127,6 @@ def log_slope_decay(profile: Sequence[Number]) -> DecayFit:
 def premise_bound(profile: Sequence[Number]) -> float:
     """The least λ_c with λ_c c_{t,T} ≥ c_{t−1,T} at every step; infinite where only the older input counts."""
     return max((_quotient(older, newer) for older, newer in itertools.pairwise(profile)), default=0.0)
-
-
-def _directions(
-    size: int, batch: int, probes: int | None, generator: torch.Generator | None
-) -> Iterator[Float[Tensor, "P B S"]]:
-    """All unit vectors, or random signs; as many at a time as the rows allow."""
-    at_once = max(1, ROWS // batch)
-    if probes is None:
-        for units in torch.split(torch.eye(size), at_once):
-            yield units.unsqueeze(1).expand(-1, batch, -1)
-    else:
-        for start in range(0, probes, at_once):
-            count = min(at_once, probes - start)
-            yield torch.randint(0, 2, (count, batch, size), generator=generator) * 2.0 - 1
-
-
-def _squared_products(
-    module: nn.Module, inputs: Float[Tensor, "T B I"], observe: Observe, directions: Float[Tensor, "P B S"]
-) -> Float[Tensor, "T B"]:
-    """Σ_p ‖v_pᵀ ∂h_T/∂x_t‖²: every direction gets a copy of the batch, so that one backward pass serves them all."""
-    count, batch, _ = directions.shape
-    copies = inputs.detach().repeat(1, count, 1).requires_grad_()
-    with torch.enable_grad():
-        observed = observe(module, copies)
-    if not observed.requires_grad:  # a state that depends on nothing
-        return inputs.new_zeros(inputs.shape[:2], dtype=torch.float64)
-    (products,) = torch.autograd.grad(observed, copies, directions.flatten(0, 1), materialize_grads=True)
-    return products.double().square().sum(2).reshape(-1, count, batch).sum(1)
-
-
-def _tensors(state: Any) -> Iterator[Tensor]:
-    """All floating point tensors of a nested state."""
-    if isinstance(state, Tensor):
-        if state.is_floating_point():
-            yield state
-    elif isinstance(state, tuple):
-        for part in state:
-            yield from _tensors(part)
 
 
 def _check_profile(profile: Sequence[Number]) -> None:

@@ -4,7 +4,9 @@ run.json                      format, and the config that the run was started wi
 records.jsonl                 what was measured (:mod:`mnemon.training.record`)
 checkpoints/step-*.safetensors
 summary.json                  written when the run is complete
+task.json                     what of its data the task needs, so that the model can be used without them
 traces.json                   what the model did with held-out sequences, where asked for
+law.json                      curves beside their formulas, where a law was measured (:mod:`mnemon.laws.base`)
 tensorboard/                  where asked for
 """
 
@@ -34,7 +36,9 @@ class RunDirectory:
         self.records = path / "records.jsonl"
         self.checkpoints = path / "checkpoints"
         self.summary = path / "summary.json"
+        self.task = path / "task.json"
         self.traces = path / "traces.json"
+        self.law = path / "law.json"
         self.tensorboard = path / "tensorboard"
 
     @contextmanager
@@ -56,14 +60,18 @@ class RunDirectory:
         if any(not entry.name.endswith(PARTIAL) for entry in self.path.iterdir()):
             raise UserError(f"{self.path} is not empty: resume the run in it, or choose another folder")
 
-    def check_resumable(self, config: Mapping[str, Any]) -> None:
-        """Refuse a folder in which no run with the same config was started."""
+    def check_resumable(self, config: Mapping[str, Any], kept: Mapping[str, Any] | None = None) -> None:
+        """Refuse a folder in which no run with the same config was started, or one on data with other words."""
         if not self.run.exists():
             raise UserError(f"there is no run to resume in {self.path}: start one there without resuming")
         try:
             refuse_differences(self.run, self.config(), config)
         except DamagedFile as error:  # the checkpoints say the same
             warnings.warn(f"{error}; it is written anew", stacklevel=2)
+        if kept is not None and self.task.exists() and read_json(self.task) != kept:
+            raise UserError(
+                f"{self.task} is of other data: give those that the run was started with, or another folder"
+            )
 
     def claim(self, config: Mapping[str, Any]) -> None:
         """Make the folder this run's own; call it when nothing can be refused any more.

@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from mnemon.errors import UserError
-from mnemon.tasks.base import Batch, ChangingTask, Task
+from mnemon.tasks.base import Batch, ChangingTask, Task, WordTask
 from mnemon.training import checkpoint
 from mnemon.training.batches import ChangingModel, answer, answer_with_losses, draw
 from mnemon.training.board import TensorBoard
 from mnemon.training.config import TrainConfig
 from mnemon.training.directory import CHANGING, RunDirectory, refuse_differences
 from mnemon.training.evaluation import evaluate
+from mnemon.training.files import write_json
 from mnemon.training.health import TrainingStopped, offender, spoilt_parameter
 from mnemon.training.interrupt import Interrupted, StopRequest
 from mnemon.training.journal import Journal
@@ -110,6 +111,7 @@ class _Training:
         self.accelerator = make_accelerator(config.batch_size)
         self.is_main = self.accelerator.is_main_process  # the one process that writes
         self.model = model.to(self.accelerator.device)
+        self.kept = task.kept() if isinstance(task, WordTask) else None
         self.task_at: Callable[[int], Task]  # by the number of the step
         self.tests = tests
         self.config = config
@@ -135,13 +137,15 @@ class _Training:
         """Take the folder, or refuse it and leave everything as it was."""
         with self.accelerator.main_process_first():
             if self.is_main and resume:
-                self.directory.check_resumable(self.described)
+                self.directory.check_resumable(self.described, self.kept)
             elif self.is_main:
                 self.directory.check_free()
             if resume:
                 self._restore()
             if self.is_main:
                 self.directory.claim(self.described)
+                if self.kept is not None:
+                    write_json(self.directory.task, self.kept)
                 if not self._complete:
                     self.directory.summary.unlink(missing_ok=True)  # of the run that is being extended
                 write_records(self.directory.records, self.rows)
@@ -175,6 +179,8 @@ class _Training:
         rank, ranks = self.accelerator.process_index, self.accelerator.num_processes
         seed = batch_seed(self.config.seed, "train", number)
         batch = draw(self.task_at(number), self.config.batch_size, seed, self.accelerator.device, rank, ranks)
+        if self.config.samples is not None:
+            batch = batch.repeat(self.config.samples)
         seed_noise(self.config.seed, f"train {rank}", number)
         self.optimiser.zero_grad()
         if isinstance(self.model, ChangingModel):
@@ -195,10 +201,11 @@ class _Training:
     def _answer(self, batch: Batch, number: int) -> tuple[Tensor, Tensor]:
         """The output, and what the step minimises: the task's loss and, where weighted, the model's own."""
         task = self.task_at(number)
+        teacher = self.config.teacher_share(number)
         if self.config.auxiliary is None:
-            output = answer(self.wrapped, batch, teacher=self.config.teacher_share(number))
+            output = answer(self.wrapped, batch, teacher=teacher)
             return output, task.loss(output, batch)
-        output, losses = answer_with_losses(self.wrapped, batch)
+        output, losses = answer_with_losses(self.wrapped, batch, teacher=teacher)
         weight = self.config.auxiliary_weight(number)
         return output, task.loss(output, batch) + weight * sum(losses.values())
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from mnemon.cell import CellState
 from mnemon.commands.profile import Profile, controller_alone
 from mnemon.commands.train import Train
 from mnemon.errors import UserError
@@ -110,15 +111,17 @@ def test_plot(one_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert [path.name for path in tmp_path.iterdir()] == ["profile.png"]
 
 
-@pytest.mark.parametrize("controller", ["lstm", "elman", "feed-forward"])
+def of_controller(state: CellState) -> torch.Tensor:
+    return torch.cat([part.flatten(1) for part in state.controller], dim=1)
+
+
+@pytest.mark.parametrize("controller", ["lstm", "elman", "feed-forward", "fast-weights"])
 def test_controller_alone_follows_the_network_but_not_through_its_memory(controller: str) -> None:
     rnn, inputs = make_rnn("ntm", controller), random_input(5, 2, 4)
     _, state = rnn(inputs)
-    torch.testing.assert_close(controller_alone(rnn, inputs), torch.cat(list(state.controller), dim=1))
+    torch.testing.assert_close(controller_alone(rnn, inputs), of_controller(state))
     alone = contribution.contributions(rnn, inputs, observe=controller_alone)
-    whole = contribution.contributions(
-        rnn, inputs, observe=lambda module, given: torch.cat(list(module(given)[1].controller), dim=1)
-    )
+    whole = contribution.contributions(rnn, inputs, observe=lambda module, given: of_controller(module(given)[1]))
     torch.testing.assert_close(alone[-1], whole[-1])
     assert not torch.allclose(alone[:-1], whole[:-1])
     if controller == "feed-forward":

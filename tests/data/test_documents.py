@@ -12,7 +12,7 @@ from mnemon.data.documents import (
     read_csv,
     read_documents,
     read_reviews,
-    split_words,
+    split_document,
 )
 from mnemon.errors import UserError
 from tests.data.tiny_data import write, write_csv, write_tar
@@ -48,12 +48,12 @@ def test_the_sets_of_the_appendix() -> None:
     ],
 )
 def test_words(text: str, words: list[str]) -> None:
-    assert split_words(text) == words
+    assert split_document(text) == words
 
 
 @given(st.text(alphabet="ab1 .,'<>n&#;\t", max_size=30))
 def test_words_have_no_space_and_lose_no_letter(text: str) -> None:
-    words = split_words(text)
+    words = split_document(text)
     assert all(word and not any(letter.isspace() for letter in word) for word in words)
     if not set(text) & set("<>&#;"):
         assert "".join(words) == "".join(text.split())
@@ -135,7 +135,7 @@ def test_encoding_against_a_loop(documents: list[tuple[int, str]]) -> None:
     for row, (label, text) in enumerate(documents):
         start, length = int(corpus.starts[row]), int(corpus.lengths[row])
         found = corpus.words[start : start + length].tolist()
-        assert [words[number] for number in found] == (split_words(text) or [""])
+        assert [words[number] for number in found] == (split_document(text) or [""])
         assert int(corpus.labels[row]) == label
 
 

@@ -17,6 +17,12 @@ def test_wanted_words_in_the_order_of_the_file(tmp_path: Path, name: str) -> Non
     assert torch.equal(found.vectors, torch.tensor([[0.5, -1.25], [3.0, 4.0], [0.0, 7.0]]))
 
 
+def test_the_format_of_word2vec(tmp_path: Path) -> None:
+    path = write(tmp_path / "word2vec.txt", b"2 3\nthe 1 2 3\ncat 4 5 6\n")
+    found = read_glove(find_glove(tmp_path), {"cat"})
+    assert (find_glove(tmp_path), found.words, found.vectors.tolist()) == (path, ["cat"], [[4, 5, 6]])
+
+
 def test_no_word_is_wanted(tmp_path: Path) -> None:
     found = read_glove(write_glove(tmp_path / "glove.txt", VECTORS), set())
     assert (found.words, found.vectors.shape) == ([], (0, 2))
@@ -51,5 +57,5 @@ def test_no_file_or_several(tmp_path: Path) -> None:
     wanted = "put a file of GloVe vectors there, plain or as .gz"
     assert str(caught.value) == f"{tmp_path}/glove*.txt is missing: {wanted}"
     first, second = (write_glove(tmp_path / f"glove.{size}d.txt", VECTORS) for size in (100, 50))
-    with pytest.raises(UserError, match=f"has several files of GloVe vectors: keep one of {first}, {second}$"):
+    with pytest.raises(UserError, match=f"has several files of word vectors: keep one of {first}, {second}$"):
         find_glove(tmp_path)

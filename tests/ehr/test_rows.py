@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnemon.data.notes import Notes
 from mnemon.ehr import rows as rows_module
-from mnemon.ehr.notes import Notes
 from mnemon.ehr.rows import read_header, read_rows
 from mnemon.errors import UserError
 from tests.ehr.tiny_records import write_text

@@ -3,7 +3,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from mnemon.ehr.notes import Notes
+from mnemon.data.notes import Notes
 from mnemon.ehr.tables import Column, empty_table, find_table, need_table, read_whole
 from mnemon.errors import UserError
 from tests.ehr.tiny_records import write_text

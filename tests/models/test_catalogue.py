@@ -41,7 +41,7 @@ def test_sequencing_tasks_have_the_thesis_parameter_counts(tasks: str, sizes: tu
 @pytest.mark.parametrize("name", [name for name, entry in MODELS.items() if not entry.reads_views])
 @pytest.mark.parametrize("controller", CONTROLLERS)
 def test_every_model_runs_with_every_controller(name: str, controller: str) -> None:
-    config = ModelConfig(name=name, controller=controller, hidden=7, slots=5, word=3, heads=2)
+    config = ModelConfig(name=name, controller=controller, hidden=8, slots=5, word=3, heads=2)
     model = build_model(config, input_size=4, output_size=2)
     output, _ = model(torch.randn(6, 3, 4))
     assert output.shape == (6, 3, 2)

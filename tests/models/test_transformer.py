@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from mnemon import UserError
+from mnemon.ehr.runs import sizes_for
 from mnemon.models.catalogue import build_model
 from mnemon.models.config import ModelConfig
 from mnemon.models.transformer import CausalTransformer, waves
@@ -216,6 +217,13 @@ def test_it_learns_to_reverse() -> None:
         optimiser.step()
     batch = task.sample(200, generator)
     assert task.metrics(model(batch.inputs)[0], batch)["accuracy"] > 0.95
+
+
+def test_it_is_built_for_health_records_too() -> None:
+    sizes = sizes_for("set", "transformer-encoder-decoder", views=2)
+    assert (sizes.embedding, sizes.word, sizes.heads) == (None, 64, 1)
+    model = build_model(sizes, ViewSizes((TOKENS,) * 2, "set"), OUTPUTS)
+    assert model(draw()[0])[0].shape == (1, 3, OUTPUTS)
 
 
 def test_mistakes_are_named() -> None:

@@ -31,6 +31,7 @@ from mnemon.native.library import LIBRARY
 from mnemon.programs import LookUp, StoredProgramInterface
 from mnemon.writing import Writing
 from tests.native.comparison import distance, flatten, outcome
+from tests.parts import WITH_KERNELS
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -70,7 +71,7 @@ def make_cell(memory: str = "ntm-5", controller: str = "lstm", **options: Any) -
     return cell.double()
 
 
-@pytest.mark.parametrize("controller", CONTROLLERS)
+@pytest.mark.parametrize("controller", WITH_KERNELS)
 @pytest.mark.parametrize("memory", MEMORIES)
 def test_native_is_reference(memory: str, controller: str) -> None:
     """All sizes with one controller, and every pair of both at one."""

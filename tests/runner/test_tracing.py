@@ -41,6 +41,7 @@ def values(document: dict[str, Any], name: str) -> list[list[float]]:
         ("DNC", ["write gate"]),
         ("NUTM", ["programs, read head 1", "programs, write head 1"]),
         ("NUTM-LRUA", ["programs, store 1"]),
+        ("Stack", ["strengths"]),
     ],
 )
 def test_arrays_are_of_one_sequence(model: str, more: list[str], tmp_path: Path) -> None:

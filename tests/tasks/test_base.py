@@ -14,6 +14,7 @@ from mnemon.tasks import (
     Add,
     AssociativeRecall,
     Batch,
+    Brackets,
     Continual,
     Copy,
     DynamicNGrams,
@@ -37,6 +38,8 @@ SMALLEST: dict[str, Task] = {
     "one sum": Add(length=2, largest=1),
     "one maximum": Max(length=2, largest=1),
     "one point": Sinusoid(length=1),
+    "one pair": Brackets(kinds=1, max_pairs=1),
+    "one token or two": TokenCopy(length=2, min_length=1),
 }
 ALL = {
     **SMALLEST,
@@ -45,7 +48,8 @@ ALL = {
 }
 EVERY = {name: task for name, task in ALL.items() if isinstance(task.input_size, int)}  # others: test_exchanges.py
 TOKENS = {name: task for name, task in EVERY.items() if isinstance(task, TokenTask)}
-BITS = {name: task for name, task in EVERY.items() if not isinstance(task, TokenTask | Sinusoid | Widened | Continual)}
+OTHERS = TokenTask | Brackets | Sinusoid | Widened | Continual
+BITS = {name: task for name, task in EVERY.items() if not isinstance(task, OTHERS)}
 every_task = pytest.mark.parametrize("task", EVERY.values(), ids=EVERY.keys())
 token_tasks = pytest.mark.parametrize("task", TOKENS.values(), ids=TOKENS.keys())
 bit_tasks = pytest.mark.parametrize("task", BITS.values(), ids=BITS.keys())

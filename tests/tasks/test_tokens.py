@@ -3,6 +3,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mnemon.errors import UserError
 from mnemon.tasks import Add, Double, Max, Reverse, TokenCopy, TokenTask
 
 KINDS: list[type[TokenTask]] = [TokenCopy, Double, Reverse, Add, Max]
@@ -100,3 +101,15 @@ def test_large_tokens_are_rendered_apart() -> None:
         f"input   token  {a:3}{b:3}  0  ·  ·",
         f"target  token           {max(a, b):3}  0",
     ]
+
+
+def test_lengths_may_vary() -> None:
+    task, generator = Reverse(length=4, min_length=2), torch.Generator().manual_seed(0)
+    assert {len(task.sample(1, generator).inputs) for _ in range(50)} == {6, 8, 10}
+    fixed = Reverse(length=4, min_length=4).sample(3, torch.Generator().manual_seed(1))
+    assert len(fixed.inputs) == 10
+
+
+def test_a_shortest_length_above_the_longest_is_refused() -> None:
+    with pytest.raises(UserError, match=r"^Reverse\(min_length=5, length=4\): write length=5 or more"):
+        Reverse(length=4, min_length=5)

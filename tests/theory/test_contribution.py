@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from mnemon.errors import UserError
 from mnemon.rnn import Engine
 from mnemon.theory import contribution as theory
-from mnemon.theory import sizing
+from mnemon.theory import jacobians, sizing
 from tests.parts import make_rnn, random_input
 
 several = settings(deadline=None, max_examples=60, derandomize=True)
@@ -133,31 +133,32 @@ def test_how_many_rows_run_at_once_changes_nothing(rows: int, monkeypatch: pytes
         return theory.contributions(rnn, inputs, probes=5, generator=torch.Generator().manual_seed(1))
 
     whole, estimate = theory.contributions(rnn, inputs), probed()
-    monkeypatch.setattr(theory, "ROWS", rows)
+    monkeypatch.setattr(jacobians, "ROWS", rows)
     torch.testing.assert_close(theory.contributions(rnn, inputs), whole)
     torch.testing.assert_close(probed(), estimate)
     one_by_one = torch.cat([theory.contributions(rnn, inputs[:, b : b + 1]) for b in range(3)], dim=1)
     torch.testing.assert_close(one_by_one, whole)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_probes_estimate_the_square_without_bias() -> None:
     module, inputs = Linear(hidden=7), random_input(4, 2, 3)
     exact = theory.contributions(module, inputs)[:, 0].square()
     generator = torch.Generator().manual_seed(0)
     trials = torch.stack(
-        [theory.contributions(module, inputs, probes=2, generator=generator).square() for _ in range(1000)]
+        [theory.contributions(module, inputs, probes=2, generator=generator).square() for _ in range(400)]
     )
     estimates = trials.permute(1, 0, 2).flatten(1)
     error = estimates.std(1) / math.sqrt(estimates.shape[1])
     assert ((estimates.mean(1) - exact).abs() < 4 * error).all()
-    assert (error < 0.02 * exact).all()
+    assert (error < 0.03 * exact).all()
 
 
 def test_large_states_are_probed_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     module, inputs = Linear(hidden=9), random_input(4, 2, 3)
     exact = theory.contributions(module, inputs)
-    monkeypatch.setattr(theory, "EXACT_UP_TO", 8)
-    monkeypatch.setattr(theory, "PROBES", 3)
+    monkeypatch.setattr(jacobians, "EXACT_UP_TO", 8)
+    monkeypatch.setattr(jacobians, "PROBES", 3)
     by_default, asked_for = (
         theory.contributions(module, inputs, probes=probes, generator=torch.Generator().manual_seed(5))
         for probes in (None, 3)

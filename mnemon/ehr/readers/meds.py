@@ -14,8 +14,8 @@ from pathlib import Path
 
 import polars as pl
 
+from mnemon.data.notes import Notes
 from mnemon.ehr.assembly import assemble, skip_rows
-from mnemon.ehr.notes import Notes
 from mnemon.ehr.records import VIEWS, Records
 from mnemon.errors import UserError
 

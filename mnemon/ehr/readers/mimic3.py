@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
+from mnemon.data.notes import Notes
 from mnemon.ehr.assembly import assemble
-from mnemon.ehr.notes import Notes
 from mnemon.ehr.records import VIEWS, Records
 from mnemon.ehr.tables import Column, empty_table, find_table, need_table, read_table, read_whole
 

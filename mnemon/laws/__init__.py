@@ -1,0 +1,1 @@
+"""Laws of memory, measured beside their formulas: one law a file."""
