@@ -19,7 +19,9 @@ at 1/2, with all of it fed back, the loss on multi-query recall stayed above tha
 
 Deviations: the α go through tanh, so that |α1| < 1 keeps the relations bounded however long a sequence is. The paper
 adds α1 SAM(·) to all of 𝓡_{t−1}; its released program multiplies 𝓡_{t−1}, as here, and writes f1 ⊗ f1. Both memories
-begin at zero rather than at learned matrices. One gain and bias serve q, k and v.
+begin at zero rather than at learned matrices. One gain and bias serve q, k and v; LN has
+ε = 0.01, not 1e-5, under which the few small items of a sequence's beginning make gradients explode: what is read goes
+back to the controller here, which the published model does not do.
 """
 
 import math
@@ -34,6 +36,7 @@ from mnemon.initialisation import NTMRecipe
 from mnemon.memory.base import Memory, check_sizes
 
 FORGET_LIFT = 1.0  # added to the forget gates, as published
+NORM_EPSILON = 1e-2  # added to the variance in LN
 
 
 class SelfAttentiveInterface(NamedTuple):
@@ -139,7 +142,7 @@ class SelfAttentiveMemory(Memory[SelfAttentiveInterface, SelfAttentiveState]):
     def _relate(self, items: Float[Tensor, "B W W"]) -> Float[Tensor, "B N W W"]:
         """SAM(M)."""
         rows = einsum("pi,biw->bpw", self.attention, items)
-        normal = F.layer_norm(rows, (self.word,), self.norm_gain, self.norm_bias)
+        normal = F.layer_norm(rows, (self.word,), self.norm_gain, self.norm_bias, NORM_EPSILON)
         return outer_product_attention(*normal.chunk(3, dim=1))
 
 

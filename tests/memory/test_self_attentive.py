@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mnemon import SelfAttentiveMemory
-from mnemon.memory.self_attentive import FORGET_LIFT, outer_product_attention
+from mnemon.memory.self_attentive import FORGET_LIFT, NORM_EPSILON, outer_product_attention
 
 from .reference import Matrix, Parts, Vector, assert_close, assert_steps_like, draw, draw_state, run, sigmoid, softmax
 
@@ -16,7 +16,7 @@ from .reference import Matrix, Parts, Vector, assert_close, assert_steps_like, d
 def normalise(row: Vector, gain: Vector, bias: Vector) -> Vector:
     mean = sum(row) / len(row)
     variance = sum((x - mean) ** 2 for x in row) / len(row)
-    return [g * (x - mean) / math.sqrt(variance + 1e-5) + b for x, g, b in zip(row, gain, bias, strict=True)]
+    return [g * (x - mean) / math.sqrt(variance + NORM_EPSILON) + b for x, g, b in zip(row, gain, bias, strict=True)]
 
 
 def attend(queries: Matrix, keys: Matrix, values: Matrix) -> list[Matrix]:
