@@ -1,6 +1,7 @@
 """The associative LSTM against complex numbers of Python's, and what its copies are for."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -149,7 +150,7 @@ def test_huge_inputs_stay_within_the_circle() -> None:
         ({"copies": 0}, "copies must be at least 1, got 0"),
     ],
 )
-def test_bad_options_are_refused(options: dict[str, int], message: str) -> None:
+def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as raised:
         AssociativeLSTMController(INPUT, options.get("hidden", HIDDEN), copies=options.get("copies", 4))
     assert str(raised.value) == message
