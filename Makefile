@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 RUN := OMP_NUM_THREADS=1 $(BIN)/
 
-.PHONY: demo test lint bench sanitize portable clean
+.PHONY: demo test lint bench fault sanitize portable clean
 
 demo: $(READY)
 	$(BIN)/mnemon demo
@@ -19,6 +19,10 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/mnemon bench --growth
+
+# Runs that are killed, told to stop, damaged, or out of disk, and go on all the same: some minutes.
+fault: $(READY)
+	$(RUN)python -m tests.faults
 
 # The kernels under AddressSanitizer and UndefinedBehaviorSanitizer, and under ThreadSanitizer: some minutes to compile.
 ARCH ?= -march=native

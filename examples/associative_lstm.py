@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from mnemon import MANN, AssociativeLSTMController, MemoryCell, NoMemory
-from mnemon.associative_lstm import multiply, permute
+from mnemon.controllers.associative_lstm import multiply, permute
 
 UNITS = 128
 

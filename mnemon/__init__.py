@@ -4,7 +4,6 @@ A memory cell is four parts, ``controller × interface × memory × writing``; e
 choice of these four, and any combination works.
 """
 
-from mnemon.associative_lstm import AssociativeLSTMController
 from mnemon.cell import CellState, MemoryCell
 from mnemon.controllers import (
     ElmanController,
@@ -14,8 +13,9 @@ from mnemon.controllers import (
     LSTMController,
     OriginalLSTMController,
 )
+from mnemon.controllers.associative_lstm import AssociativeLSTMController
+from mnemon.controllers.fast_weights import FastWeightController
 from mnemon.errors import UserError
-from mnemon.fast_weights import FastWeightController
 from mnemon.interface import LinearInterface
 from mnemon.memory import (
     DeltaMemory,

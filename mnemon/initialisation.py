@@ -31,7 +31,7 @@ class Recipe(ABC):
 class NTMRecipe(Recipe):
     """NTM, NUTM and matrix memories: wide uniform controller without biases, Xavier heads of gain 1.4.
 
-    Matrix memories need it that keys differ from the start, which biases shared by all steps would prevent.
+    Without biases, which all steps share, the keys of a matrix memory differ from the first step.
     """
 
     def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], hidden_size: int) -> None:  # noqa: ARG002

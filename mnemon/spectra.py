@@ -18,7 +18,7 @@ from mnemon.errors import UserError
 
 def spectral_radius(matrix: Float[Tensor, "N N"]) -> float:
     """ρ(W), the largest magnitude of an eigenvalue."""
-    return float(torch.linalg.eigvals(matrix).abs().max())
+    return float(torch.linalg.eigvals(matrix.detach()).abs().max())
 
 
 def rescaled(matrix: Float[Tensor, "N N"], radius: float) -> Float[Tensor, "N N"]:

@@ -21,9 +21,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "interface": {"errors", "initialisation"},
     "programs": {"errors", "initialisation", "interface", "memory"},
     "controllers": {"errors", "initialisation", "memory", "programs"},
-    "associative_lstm": {"controllers", "errors", "memory", "programs"},
-    "fast_weights": {"controllers", "errors", "memory", "programs"},
-    "layers": {"controllers", "errors", "initialisation"},
     "writing": {"errors", "memory"},
     "trace": {"errors", "state"},
     "cell": {"controllers", "errors", "interface", "memory", "state", "trace", "writing"},
@@ -31,13 +28,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rnn": {"cell", "errors", "memory", "native", "state", "trace"},
     "theory": {"errors", "spectra", "state"},
     "models": {
-        "associative_lstm",
         "cell",
         "controllers",
         "errors",
-        "fast_weights",
         "interface",
-        "layers",
         "memory",
         "native",
         "programs",
@@ -55,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "laws": {"associative", "errors", "spectra", "theory", "training"},
     "report": {"errors", "laws", "training"},  # of laws, what they came to
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
-    "runner": {"ehr", "errors", "laws", "memory", "models", "report", "tasks", "trace", "training", "views"},
+    "runner": {"ehr", "errors", "laws", "memory", "models", "report", "tasks", "theory", "trace", "training", "views"},
     "experiments": {"ehr", "errors", "laws", "models", "rnn", "runner", "state", "tasks", "training"},
     "commands": {
         "cell",

@@ -40,8 +40,8 @@ def test_list_as_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Expected one of {demo, list, train, run, report, profile, bench, ehr}"),
-        (["tran"], "Available subcommands: demo, list, train, run, report, profile, bench, ehr"),
+        ([], "Expected one of {demo, list, train, run, report, profile, chat, bench, ehr}"),
+        (["tran"], "Available subcommands: demo, list, train, run, report, profile, chat, bench, ehr"),
         (["train"], "Missing from mnemon train"),
         (["train", "cop"], "no task is called 'cop': did you mean 'copy'?"),
         (["train", "copy", "--model", "ntn"], "no model is called 'ntn': did you mean 'ntm'?"),
@@ -72,6 +72,7 @@ def test_list_as_tables(tmp_path: Path) -> None:
         (["report", "results"], "there is no folder results: give one that mnemon run has written"),
         (["profile"], "Missing from mnemon profile"),
         (["profile", "nowhere"], "there is no run in nowhere: write a folder that mnemon train has made"),
+        (["chat", "nowhere"], "there is no run in nowhere: write a folder that mnemon train has made"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from mnemon.models.catalogue import MODELS
+from mnemon.report.results import Row, read_results
+from mnemon.report.tables import mean_and_sd, number
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -43,6 +45,37 @@ def test_speeds_of_the_readme_are_those_on_record() -> None:
         peer = f"{engines['dnc (PyPI)'] / native:.1f}×" if "dnc (PyPI)" in engines else "–"
         reference, alone = f"{engines['reference'] / native:.1f}×", f"{engines['nn.LSTM'] / native:.2f}"
         assert f"| `{workload}` | {native:.0f} ms | {peer} | {reference} | {alone} |" in readme
+
+
+@pytest.mark.parametrize("name", ["hopfield-capacity", "holographic-noise", "sdm-recall"])
+def test_laws_of_associative_memories_are_those_on_record(name: str) -> None:
+    page = (ROOT / "docs/associative.md").read_text()
+    results = read_results(ROOT / "results" / name)
+    for row in results.rows:
+        described = row.described
+        beside = number(described.thesis)
+        assert f"| `{name}` | {described.setting} | {mean_and_sd(row)} | {len(row.values)} | {beside} |" in page
+
+
+def variational_table() -> list[str]:
+    """The rows of the page on variational models, from the runs on record."""
+    measured: dict[str, dict[str, Row]] = {}
+    for row in read_results(ROOT / "results/multi-modal").rows:
+        measured.setdefault(row.described.model, {})[row.described.setting] = row
+    lines = []
+    for model, by_setting in measured.items():
+        runs = next(iter(by_setting.values())).runs
+        if runs:
+            cells = [f"{row.mean:.1f}" if abs(row.mean or 0) > 5 else f"{row.mean:.2f}" for row in by_setting.values()]
+            lines.append(" | ".join([f"| {model}", f"{runs[0].total:,}", str(len(runs)), *cells]) + " |")
+    return lines
+
+
+def test_results_of_variational_models_are_those_on_record() -> None:
+    page = (ROOT / "docs/variational.md").read_text()
+    assert variational_table()
+    for line in variational_table():
+        assert line in page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

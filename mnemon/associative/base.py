@@ -15,6 +15,8 @@ from typing import Protocol, runtime_checkable
 from jaxtyping import Num
 from torch import Tensor
 
+from mnemon.errors import UserError
+
 
 @runtime_checkable
 class AssociativeMemory(Protocol):
@@ -41,5 +43,7 @@ def compose_all(
     memory: AssociativeMemory, keys: Num[Tensor, "*batch Q K"], values: Num[Tensor, "*batch Q V"]
 ) -> Tensor:
     """The trace of all pairs, one after the other: what ``store`` means."""
+    if keys.shape[-2] == 0:
+        raise UserError("there is nothing to compose: give at least one pair")
     traces = [memory.encode(key, value) for key, value in zip(keys.unbind(dim=-2), values.unbind(dim=-2), strict=True)]
     return reduce(memory.compose, traces)

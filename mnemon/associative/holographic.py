@@ -44,6 +44,8 @@ def exact_inverse(keys: Complex[Tensor, "*batch N"]) -> Complex[Tensor, "*batch 
 
 def convolve(x: Float[Tensor, "*batch N"], y: Float[Tensor, "*batch N"]) -> Float[Tensor, "*batch N"]:
     """Circular convolution: ⊗ of the real form."""
+    if x.numel() == 0:  # which libraries of Fourier transforms refuse
+        return x * y
     convolved: Tensor = torch.fft.irfft(torch.fft.rfft(x) * torch.fft.rfft(y), n=x.shape[-1])
     return convolved
 

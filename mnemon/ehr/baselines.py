@@ -8,11 +8,10 @@ import numpy as np
 from jaxtyping import Bool
 
 from mnemon.ehr.classical import (
-    GRIDS,
-    STRATEGIES,
     Fitted,
     bags,
     by_jaccard,
+    check_names,
     choose_count,
     fit,
     labels,
@@ -21,7 +20,7 @@ from mnemon.ehr.classical import (
 from mnemon.ehr.metrics import sequence_metrics
 from mnemon.ehr.prediction import Prediction, SequencePrediction, measured
 from mnemon.ehr.vocabulary import END
-from mnemon.errors import UserError, look_up
+from mnemon.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +31,7 @@ class ClassicalConfig:
     strategy: str = "binary-relevance"
 
     def __post_init__(self) -> None:
-        look_up(GRIDS, self.classifier, "classifier")
-        look_up(dict.fromkeys(STRATEGIES), self.strategy, "strategy")
+        check_names(self.classifier, self.strategy)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,10 @@
 """Classical baselines: a bag of codes, and one classifier for each label or a chain of them (thesis, 4.5.2 and 4.5.4).
 
 A view of an admission is the sum of the one-hot vectors of its codes; views are put side by side. Binary relevance
-trains a classifier for each label by itself; a chain gives each also the labels before it. The settings of a classifier
-are those of a small grid that do best on the validation split. Sequences are predicted by picking the top outputs,
-whose number is chosen on the validation split too.
+trains a classifier for each label by itself; a chain gives each also the labels before it; a joint forest grows its
+trees for all labels at once, which takes a tenth of the time where there are a thousand of them. The settings of a
+classifier are those of a small grid that do best on the validation split. Sequences are predicted by picking the top
+outputs, whose number is chosen on the validation split too.
 
 Letters: ``B`` admissions, ``F`` features, ``L`` labels.
 """
@@ -30,7 +31,7 @@ GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
     "random-forest": {"max_depth": (None, 20), "min_samples_leaf": (1, 5)},
     "svm": {"C": (0.01, 0.1, 1.0)},
 }
-STRATEGIES = ("binary-relevance", "classifier-chain")
+STRATEGIES = ("binary-relevance", "classifier-chain", "joint")
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,14 @@ def labels(prepared: Prepared, visits: Int[Tensor, "B"]) -> Bool[np.ndarray, "B 
     return prepared.label_rows(visits).numpy().astype(bool)
 
 
+def check_names(classifier: str, strategy: str) -> None:
+    """Refuse what is no classifier or no strategy, and a strategy that the classifier does not know."""
+    look_up(GRIDS, classifier, "classifier")
+    look_up(dict.fromkeys(STRATEGIES), strategy, "strategy")
+    if strategy == "joint" and classifier != "random-forest":
+        raise UserError(f"{classifier} has one label at a time: write strategy='binary-relevance'")
+
+
 def fit(
     classifier: str,
     strategy: str,
@@ -93,8 +102,8 @@ def fit(
     ``train`` and ``valid`` are features and labels; by default the area under all ROC curves at once decides.
     """
     require_extra("sklearn", "a classical baseline")
-    known = look_up(GRIDS, classifier, "classifier")
-    look_up(dict.fromkeys(STRATEGIES), strategy, "strategy")
+    check_names(classifier, strategy)
+    known = GRIDS[classifier]
     features, wanted = train
     if features.shape[0] == 0 or valid[0].shape[0] == 0:
         raise UserError("a baseline needs admissions to train on and to choose by")
@@ -156,6 +165,8 @@ def _build(classifier: str, strategy: str, settings: Mapping[str, Any], seed: in
         single = LinearSVC(random_state=seed, max_iter=10_000, **settings)
     else:
         single = LogisticRegression(solver="liblinear", random_state=seed, max_iter=1000, **settings)
+    if strategy == "joint":
+        return single
     if strategy == "classifier-chain":
         return ClassifierChain(single, order="random", random_state=seed)
     return OneVsRestClassifier(single)
@@ -164,6 +175,9 @@ def _build(classifier: str, strategy: str, settings: Mapping[str, Any], seed: in
 def _probabilities(classifier: str, model: Any, features: Any) -> Float64[np.ndarray, "B L"]:
     """Probabilities, or where a classifier has none, the logistic function of its distances."""
     if classifier != "svm":
-        return np.asarray(model.predict_proba(features), dtype=np.float64)
+        odds = model.predict_proba(features)
+        if isinstance(odds, list):  # of a joint forest: for each label, that it is not there and that it is
+            odds = np.stack([each[:, 1] for each in odds], axis=1)
+        return np.asarray(odds, dtype=np.float64)
     distances = np.asarray(model.decision_function(features), dtype=np.float64)
     return 1 / (1 + np.exp(-np.clip(distances.reshape(features.shape[0], -1), -500, 500)))

@@ -40,7 +40,8 @@ def sizes_for(kind: str, model: str, *, views: int = 1) -> ModelConfig:
     if not entry.reads_views:
         fitting = ", ".join(name for name, other in MODELS.items() if other.reads_views)
         raise UserError(f"model {model!r} does not read views of codes: write one of {fitting}")
-    sizes = dataclasses.replace(SIZES[kind], name=model)
+    embedding = SIZES[kind].embedding if entry.has_embedding else None
+    sizes = dataclasses.replace(SIZES[kind], name=model, embedding=embedding)
     if model in ("dnc-single", "dnc-write-protected"):
         sizes = dataclasses.replace(sizes, slots=views * sizes.slots)
     return sizes

@@ -2,8 +2,10 @@
 
 from mnemon.errors import look_up
 from mnemon.experiments.babi import BABI
+from mnemon.experiments.babi_memory_networks import BABI_MEMORY_NETWORKS
 from mnemon.experiments.big_memory import BIG_MEMORY
 from mnemon.experiments.continual import CONTINUAL
+from mnemon.experiments.dialogue import DIALOGUE, DIALOGUE_SAMPLES
 from mnemon.experiments.documents import DOCUMENTS
 from mnemon.experiments.fisher_curves import FISHER_CURVES
 from mnemon.experiments.gradient_flow import GRADIENT_FLOW
@@ -12,6 +14,7 @@ from mnemon.experiments.holographic_noise import HOLOGRAPHIC_NOISE
 from mnemon.experiments.hopfield_capacity import HOPFIELD_CAPACITY
 from mnemon.experiments.inside_memories import READ_MODES, WRITE_GATES
 from mnemon.experiments.memorisation import MEMORISATION
+from mnemon.experiments.multi_modal import MODE_USAGE, MULTI_MODAL
 from mnemon.experiments.multi_query_recall import ASSOCIATIVE_RECALL_MQAR
 from mnemon.experiments.ntm_tasks import NTM_SEQUENCING, NTM_SINGLE
 from mnemon.experiments.odd_even import ODD_EVEN
@@ -47,6 +50,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         CONTINUAL,
         OMNIGLOT,
         BABI,
+        BABI_MEMORY_NETWORKS,
         ODD_EVEN,
         SUM_OF_TWO,
         TREATMENT,
@@ -62,6 +66,10 @@ EXPERIMENTS: dict[str, Experiment] = {
         SEMANTIC_STAGES,
         GRADIENT_FLOW,
         ASSOCIATIVE_RECALL_MQAR,
+        MULTI_MODAL,
+        MODE_USAGE,
+        DIALOGUE,
+        DIALOGUE_SAMPLES,
     )
 }
 

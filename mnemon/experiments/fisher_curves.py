@@ -1,4 +1,4 @@
-"""How long noisy networks remember (thesis §2.3): the Fisher memory curve of four linear ones, and of tanh units.
+"""How long noisy networks remember (thesis §2.3.2): the Fisher memory curve of four linear ones, and of tanh units.
 
 Of a signal of power 1 and noise of power ε, normal networks hold 1/ε in all, however large they are. A delay line that
 amplifies holds a share of N/ε.
@@ -37,7 +37,7 @@ def measurements() -> list[Measurement]:
 FISHER_CURVES = Experiment(
     name="fisher-curves",
     title="Fisher memory of recurrent networks",
-    thesis="§2.3, “Memory trace of recurrent networks”",
+    thesis="§2.3.2, “Memory trace of recurrent networks”",
     file="mnemon/experiments/fisher_curves.py",
     measurements=measurements,
     metric="total_measured",

@@ -8,7 +8,7 @@ from mnemon.runner.job import Experiment, Reading
 from mnemon.runner.measurement import Measurement
 
 RADII = (0.5, 0.9, 1.0, 1.25)
-FORGET_BIASES = (-1.0, 1.0, 3.0, 5.0)
+FORGET_BIASES = (0.0, 1.0, 3.0, 5.0)
 MODELS: dict[Network, str] = {"rotation": "tanh, rotation", "random": "tanh, random", "lstm": "LSTM"}
 
 

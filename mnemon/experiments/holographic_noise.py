@@ -13,8 +13,8 @@ def measurements() -> list[Measurement]:
             model="Redundant",
             law=HolographicNoise(),
             readings=[
-                Reading(setting="noise, measured / formula", metric="noise_by_formula"),
-                Reading(setting="largest gap in wrong items (%)", metric="largest_gap_in_wrong_items", percent=True),
+                Reading(setting="noise, measured / formula (%)", metric="noise_by_formula"),
+                Reading(setting="largest gap in wrong items (%)", metric="largest_gap_in_wrong_items"),
             ],
         )
     ]
@@ -27,7 +27,6 @@ HOLOGRAPHIC_NOISE = Experiment(
     file="mnemon/experiments/holographic_noise.py",
     measurements=measurements,
     metric="noise_by_formula",
-    percent=False,
     aggregate="a formula",
     shows="law",
 )

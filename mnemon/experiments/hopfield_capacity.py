@@ -18,8 +18,8 @@ def measurements() -> list[Measurement]:
             model="Hopfield",
             law=law,
             readings=[
-                Reading(setting="Q/N, 1 % wrong in one step", metric="load_at_1%_in_one_step", thesis=0.18),
-                Reading(setting="Q/N, 10 % wrong when settled", metric="load_where_settling_loses_patterns"),
+                Reading(setting="Q/N (%), 1 % wrong in one step", metric="load_at_1%_in_one_step", thesis=18.0),
+                Reading(setting="Q/N (%), 10 % wrong when settled", metric="load_where_settling_loses_patterns"),
             ],
         )
     ]
@@ -32,7 +32,6 @@ HOPFIELD_CAPACITY = Experiment(
     file="mnemon/experiments/hopfield_capacity.py",
     measurements=measurements,
     metric="load_at_1%_in_one_step",
-    percent=False,
     aggregate="a formula",
     shows="law",
 )

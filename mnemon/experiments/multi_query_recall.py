@@ -4,6 +4,9 @@ Each model is trained once, on 1 to 8 pairs, and tested from 2 to 16. All carry 
 step, as near as sizes allow (:func:`state_bytes`, held by a test), so what differs is how they use them. The
 controllers are feed-forward: all that is recalled was held by the memory. The DNC's links leave it 8 slots, as many as
 the pairs of training; NTM and LRUA have about twice as many, matrix memories none, but keys of 17 numbers.
+
+The Transformer is there to measure by. It keeps every step, so its state grows: at the longest sequence of training it
+has six times the others' (:func:`cache_bytes`), at the longest of the tests twelve times.
 """
 
 import torch
@@ -49,6 +52,8 @@ SIZES: dict[str, tuple[str, int, int]] = {  # the model, its slots and its word
     "LMU": ("lmu", 18, 14),
 }
 
+TRANSFORMER = ModelConfig(name="transformer", hidden=HIDDEN, heads=2, word=16, layers=1)
+
 
 def models() -> dict[str, ModelConfig]:
     """The models of the table."""
@@ -63,7 +68,7 @@ def models() -> dict[str, ModelConfig]:
         )
         for name, (model, slots, word) in SIZES.items()
     }
-    return {"LSTM": ModelConfig(name="lstm", hidden=126), **cells}
+    return {"LSTM": ModelConfig(name="lstm", hidden=126), **cells, "Transformer": TRANSFORMER}
 
 
 def state_bytes(config: ModelConfig, input_size: int) -> int:
@@ -74,6 +79,11 @@ def state_bytes(config: ModelConfig, input_size: int) -> int:
     if isinstance(model, MANN) and not model.cell.controller.recurrent:
         return size_in_bytes((state.memory, state.writing))
     return size_in_bytes(state)
+
+
+def cache_bytes(config: ModelConfig, steps: int) -> int:
+    """The keys and the values of a Transformer's every layer, of every step."""
+    return 4 * 2 * (config.layers or 1) * config.heads * config.word * steps
 
 
 def jobs() -> list[Job]:

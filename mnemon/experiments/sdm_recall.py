@@ -15,9 +15,9 @@ def measurements() -> list[Measurement]:
             model="SDM",
             law=law,
             readings=[
-                Reading(setting="largest gap to the formula (%)", metric="largest_gap", percent=True),
-                Reading(setting=f"best radius, {flips} bits flipped", metric="best_radius"),
-                Reading(setting="the same by the formula", metric="best_radius_by_formula"),
+                Reading(setting="largest gap to the formula (%)", metric="largest_gap"),
+                Reading(setting=f"best radius, {flips} bits flipped", metric="best_radius", percent=False),
+                Reading(setting="the same by the formula", metric="best_radius_by_formula", percent=False),
             ],
         )
     ]
@@ -30,7 +30,6 @@ SDM_RECALL = Experiment(
     file="mnemon/experiments/sdm_recall.py",
     measurements=measurements,
     metric="largest_gap",
-    percent=False,
     better="lower",
     aggregate="a formula",
     shows="law",

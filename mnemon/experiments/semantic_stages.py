@@ -1,4 +1,4 @@
-"""In which order a hierarchy is learned (thesis §2.2): gradient descent beside Saxe's closed form.
+"""In which order a hierarchy is learned (thesis §2.2.2): gradient descent beside Saxe's closed form.
 
 A binary tree with eight leaves, from small random weights and from balanced ones, for which the closed form is exact.
 """
@@ -30,7 +30,7 @@ def _measurement(law: SemanticStages) -> Measurement:
 SEMANTIC_STAGES = Experiment(
     name="semantic-stages",
     title="Stages of learning a hierarchy",
-    thesis="§2.2, “Semantic Memory in Neural Networks”",
+    thesis="§2.2.2, “Semantic Memory in Neural Networks”",
     file="mnemon/experiments/semantic_stages.py",
     measurements=measurements,
     metric="largest_gap",

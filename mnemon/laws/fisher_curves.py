@@ -1,4 +1,4 @@
-"""How long a noisy linear network remembers (thesis §2.3, “Memory trace of recurrent networks”).
+"""How long a noisy linear network remembers (thesis §2.3.2, “Memory trace of recurrent networks”).
 
 The Fisher memory curve J(k) of one network, by simulation, beside its formula: by eigenvalues where the network is
 normal, in closed form for a delay line, else by the covariance of its noise. The curves are times ε, so that those of

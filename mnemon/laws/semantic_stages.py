@@ -1,4 +1,4 @@
-"""In which order a network learns a hierarchy (thesis §2.2): broad distinctions first, each in a step of its own.
+"""In which order a network learns a hierarchy (thesis §2.2.2): broad distinctions first, each in a step of its own.
 
 Gradient descent in a deep linear network beside the closed form: the strength of the modes of each level, and how far
 apart it holds items that part at that level.

@@ -14,9 +14,13 @@ With f1, f2 from the interface, and f3 a distribution over relations:
     𝓡_t = α1 𝓡_{t−1} + SAM(M + α2 v ⊗ f2)
     M_t = M + α3 G1(𝓡_t),      r_t = G3(G2(𝓡_t))          linear maps: of all relations; of each relation, then of all
 
-Deviations: the α are learned, but through tanh, so that |α1| < 1 keeps the relations bounded however long a sequence
-is, and begin at 1/2. The paper adds α1 SAM(·) to all of 𝓡_{t−1}; its released program multiplies 𝓡_{t−1}, as here, and
-begins at 0. Both memories begin at zero rather than at learned matrices.
+The α are learned and begin at 0, as in the released program: relations are then those of the items alone.
+
+Deviations: the α go through tanh, so that |α1| < 1 keeps the relations bounded however long a sequence is. The paper
+adds α1 SAM(·) to all of 𝓡_{t−1}; its released program multiplies 𝓡_{t−1}, as here, and writes f1 ⊗ f1. Both memories
+begin at zero rather than at learned matrices. One gain and bias serve q, k and v; LN has
+ε = 0.01, not 1e-5, under which the few small items of a sequence's beginning make gradients explode: what is read goes
+back to the controller here, which the published model does not do.
 """
 
 import math
@@ -30,8 +34,8 @@ from torch.nn import functional as F
 from mnemon.initialisation import NTMRecipe
 from mnemon.memory.base import Memory, check_sizes
 
-FIRST_SHARE = 0.5  # α1, α2 and α3 before training
 FORGET_LIFT = 1.0  # added to the forget gates, as published
+NORM_EPSILON = 1e-2  # added to the variance in LN
 
 
 class SelfAttentiveInterface(NamedTuple):
@@ -76,7 +80,7 @@ class SelfAttentiveMemory(Memory[SelfAttentiveInterface, SelfAttentiveState]):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """U(±1/√inputs) for each map, gains 1, biases 0."""
+        """U(±1/√inputs) for each map, gains 1, biases 0, and nothing fed back."""
         maps = {
             self.attention: self.word,
             self.gate_weight: self.word,
@@ -88,7 +92,7 @@ class SelfAttentiveMemory(Memory[SelfAttentiveInterface, SelfAttentiveState]):
             nn.init.uniform_(weight, -1 / math.sqrt(inputs), 1 / math.sqrt(inputs))
         nn.init.ones_(self.norm_gain)
         nn.init.zeros_(self.norm_bias)
-        nn.init.constant_(self.shares, math.atanh(FIRST_SHARE))
+        nn.init.zeros_(self.shares)
 
     @property
     def head_sizes(self) -> tuple[int, ...]:
@@ -137,7 +141,7 @@ class SelfAttentiveMemory(Memory[SelfAttentiveInterface, SelfAttentiveState]):
     def _relate(self, items: Float[Tensor, "B W W"]) -> Float[Tensor, "B N W W"]:
         """SAM(M)."""
         rows = einsum("pi,biw->bpw", self.attention, items)
-        normal = F.layer_norm(rows, (self.word,), self.norm_gain, self.norm_bias)
+        normal = F.layer_norm(rows, (self.word,), self.norm_gain, self.norm_bias, NORM_EPSILON)
         return outer_product_attention(*normal.chunk(3, dim=1))
 
 

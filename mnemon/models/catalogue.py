@@ -36,6 +36,8 @@ def check(config: ModelConfig) -> None:
         for field in ("programs", "program_key", "program_choice"):
             if getattr(config, field) is not None:
                 raise UserError(f"model {config.name!r} stores no programs: leave out {field}, or write name='nutm'")
+    if config.embedding is not None and entry.reads_views and not entry.has_embedding:
+        raise UserError(f"model {config.name!r} has no embedding with a size of its own: leave out embedding")
     if config.embedding is not None and not entry.reads_views:
         raise UserError(f"model {config.name!r} embeds no tokens: leave out embedding, or write name='dcw-mann'")
     if config.writing != "regular" and entry.reads_views:
@@ -57,9 +59,10 @@ def check(config: ModelConfig) -> None:
 
 
 def _check_variational(config: ModelConfig, entry: ModelEntry) -> None:
-    if config.free_bits is not None and not entry.is_variational:
-        raise UserError(f"model {config.name!r} has no latent variable: leave out free_bits, or write name='vmed'")
-    for field in ("mode_weighting", "decoder_writes"):
+    for field in ("free_bits", "sees_words"):
+        if getattr(config, field) is not None and not entry.is_variational:
+            raise UserError(f"model {config.name!r} has no latent variable: leave out {field}, or write name='vmed'")
+    for field in ("mode_weighting", "mode_offsets", "decoder_writes"):
         if getattr(config, field) is not None and not (entry.is_variational and entry.has_memory):
             raise UserError(f"model {config.name!r} has no modes in a memory: leave out {field}, or write name='vmed'")
     if config.mode_weighting is not None:

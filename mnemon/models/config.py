@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from torch import nn
 
-from mnemon.associative_lstm import AssociativeLSTMController
 from mnemon.controllers import (
     Controller,
     ElmanController,
@@ -16,10 +15,11 @@ from mnemon.controllers import (
     LSTMController,
     OriginalLSTMController,
 )
+from mnemon.controllers.associative_lstm import AssociativeLSTMController
+from mnemon.controllers.fast_weights import FastWeightController
+from mnemon.controllers.stacked import StackedController
 from mnemon.errors import UserError
-from mnemon.fast_weights import FastWeightController
 from mnemon.interface import Interface
-from mnemon.layers import StackedController
 from mnemon.memory.base import check_sizes
 from mnemon.programs import LookUp, StoredProgramInterface
 from mnemon.writing import CachedUniformWriting, RandomWriting, RegularWriting, UniformWriting, Writing
@@ -51,17 +51,19 @@ class ModelConfig:
     biases: bool = True  # of the interface and the read-out
     writing: str = "regular"
     interval: int | None = None  # steps from write to write; uniform writing can take it from slots and encoded
-    encoded: int | None = None  # steps of the sequence to store; every later step writes
+    encoded: int | None = None  # steps of the sequence to store: every later step writes; an LMU's window
     programs: int | None = None  # stored for each head; None: 2, or none where the model stores no programs
     program_key: int | None = None  # size of a program's key; None: as many numbers as programs
     program_choice: str | None = None  # "softmax", a mixture; "gumbel", one of them at a time; None: a mixture
     embedding: int | None = None  # of a token, where the model reads views; None: 64
-    layers: int | None = None  # of every controller; None: 1
+    layers: int | None = None  # of every controller, None: 1; of a Transformer, None: 2
     hops: int | None = None  # times that a memory network reads a story; None: 3
     linear_start: float | None = None  # the first share of the steps, without softmax in the hops; None: 0
-    mode_weighting: str | None = None  # of a mixture: "max", "sparse" or "stick-breaking"; None: max
+    mode_weighting: str | None = None  # of a mixture: "max", "even", "sparse" or "stick-breaking"; None: max
+    mode_offsets: bool | None = None  # whether each mode has a learned offset; None: as the thesis, none has
     free_bits: float | None = None  # nats of divergence that a latent variable costs nothing; None: 0
     decoder_writes: bool | None = None  # whether a variational decoder writes its memory; None: it does
+    sees_words: bool | None = None  # whether a variational decoder is fed the words that it says; None: it is
 
     def __post_init__(self) -> None:
         from mnemon.models.catalogue import check  # which knows the models, and through them this class
@@ -90,7 +92,8 @@ class ModelEntry(NamedTuple):
     has_memory: bool = True
     has_programs: bool = False  # of the interface
     reads_views: bool = False
-    has_layers: bool = True  # of its controllers
+    has_embedding: bool = True  # of tokens, with a size of its own, where it reads views
+    has_layers: bool = True  # can have several
     has_hops: bool = False
     starts_linear: bool = False  # can leave out the softmax at first
     is_variational: bool = False

@@ -70,6 +70,7 @@ class KeyValueMemoryNetwork(nn.Module):
         steps: int = 1,
         targets: Tensor | None = None,  # noqa: ARG002 (one answer is not fed back)
         teacher: float = 0.0,  # noqa: ARG002
+        asked: Tensor | None = None,  # noqa: ARG002 (for losses of a model's own)
     ) -> tuple[Float[Tensor, "1 B O"], tuple[()]]:
         """The logits of the answer. Nothing persists: a story is told whole."""
         check_call(views, memories, steps)

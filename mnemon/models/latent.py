@@ -12,7 +12,9 @@ The posterior is a Gaussian from what the prior comes from and the answer so far
 Baselines without a memory have a Gaussian prior from a controller's state h in place of the reads (CVAE, VLSTM).
 
 Beyond the thesis, which leaves the number of modes to the future: with ``sparse`` or ``stick-breaking`` weights modes
-can drop out, so that K is the largest number of modes, and how many are in use is chosen at every step.
+can drop out, so that K is the largest number of modes, and how many are in use is chosen at every step. And heads that
+read alike are one mode, which nothing drives apart: learned ``offsets``, one added to what each head reads, begin
+apart.
 
 Deviations: every s.d. is lifted by 1e-6, so that none is zero; 1e-6 is added to each max w for the same reason.
 """
@@ -32,6 +34,8 @@ from mnemon.theory.mixtures import Gaussian, Mixture, log_weights, one_mode
 
 SMALLEST = 1e-6  # s.d., and attention of a head
 SHARPNESS = 8.0  # of sparse weights: a head that looks an eighth more sharply than another can put it out of use
+
+APART = 3.0  # s.d. of the means that offsets begin with: several of their modes' own, which are softplus(0)
 
 Weighting = Callable[[Float[Tensor, "B K"]], Float[Tensor, "B K"]]
 
@@ -61,7 +65,17 @@ def stick_breaking(attention: Float[Tensor, "B K"]) -> Float[Tensor, "B K"]:
     return left * taken
 
 
-WEIGHTINGS: dict[str, Weighting] = {"max": normalised, "sparse": sparse, "stick-breaking": stick_breaking}
+def even(attention: Float[Tensor, "B K"]) -> Float[Tensor, "B K"]:
+    """All alike, however sharply their heads look."""
+    return torch.full_like(attention, 1 / attention.shape[1])
+
+
+WEIGHTINGS: dict[str, Weighting] = {
+    "max": normalised,
+    "even": even,
+    "sparse": sparse,
+    "stick-breaking": stick_breaking,
+}
 
 
 class Belief(NamedTuple):
@@ -76,20 +90,26 @@ class ReadPrior(nn.Module):
 
     Args:
         word: W, even.
-        weighting: how heads become weights: max, sparse or stick-breaking.
+        weighting: how heads become weights: max, even, sparse or stick-breaking.
+        offsets: how many modes have a learned offset, K; 0: the reads are the modes as they are.
     """
 
-    def __init__(self, word: int, *, weighting: str = "max") -> None:
+    def __init__(self, word: int, *, weighting: str = "max", offsets: int = 0) -> None:
         super().__init__()
         check_sizes(word=word)
         if word % 2:
             raise UserError(f"each read vector is a mean and an s.d.: write an even word in place of {word}")
         self.weigh = look_up(WEIGHTINGS, weighting, "mode weighting")
         self.latent_size, self.summary_size, self.weighting = word // 2, word, weighting
+        self.offsets = nn.Parameter(torch.zeros(offsets, word)) if offsets else None
+        if self.offsets is not None:
+            nn.init.normal_(self.offsets[:, : word // 2], std=APART)
 
     def forward(self, state: CellState) -> Belief:
         """From the reads after the last step."""
         reads: Float[Tensor, "B K W"] = state.memory.reads
+        if self.offsets is not None:
+            reads = reads + self.offsets
         weights = self.weigh(state.memory.read_weights.amax(2))
         mean, spread = reads.chunk(2, dim=2)
         prior = Mixture(log_weights(weights), mean, deviation(spread))

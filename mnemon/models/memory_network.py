@@ -5,7 +5,7 @@ Letters: ``B`` batch, ``T`` words of a view, ``N`` slots, ``V`` words of the voc
 
 The slots hold the sentences of a story, :mod:`mnemon.models.sentences`. The question is a vector u, and in each hop
 
-    p_i = softmax(uᵀ m_i),      r = Σ_i p_i c_i,      u ← u + r      (adjacent)      or      u ← H u + r      (layer-wise),
+    p_i = softmax(uᵀ m_i),      r = Σ_i p_i c_i,      u ← u + r   (adjacent)   or   u ← H u + r   (layer-wise),
 
 where m_i and c_i are sentence i embedded by A and by C, each with a vector for its age added (temporal encoding). After
 the last hop ŷ = softmax(W u). Adjacent: what hop k reads, C^k, is what the next looks in, A^{k+1}, and the question is
@@ -15,8 +15,8 @@ While it learns, ages have random gaps, so that they are not learnt by heart, an
 softmax is left out (linear start), after which it is less often caught in a poor minimum.
 
 Deviations:
-    The thesis prints this under the name of MemNN, which is :mod:`mnemon.models.supporting_facts`; its c_i is "trainable",
-        by which C is meant.
+    The thesis prints this under the name of MemNN, which is :mod:`mnemon.models.supporting_facts`; its "trainable" c_i
+        is C's.
     Slots without a sentence are not attended to; in the published programs their score is 0, as that of any other.
     W is a matrix of its own, as answers are not words: some have several. Published with adjacent weights it is C^K.
     Linear start ends after a share of the steps; published, when the validation loss no longer falls.
@@ -31,7 +31,7 @@ from torch import Tensor, nn
 
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
-from mnemon.models.sentences import Places, Sentences, attend, bag_sentences, embed, find_places
+from mnemon.models.sentences import Places, Sentences, attend, bag_sentences, embed, embed_with_each, find_places
 
 Tying = Literal["adjacent", "layer-wise"]
 
@@ -100,6 +100,7 @@ class MemN2N(nn.Module):
         steps: int = 1,
         targets: Tensor | None = None,  # noqa: ARG002 (one answer is not fed back)
         teacher: float = 0.0,  # noqa: ARG002
+        asked: Tensor | None = None,  # noqa: ARG002 (for losses of a model's own)
     ) -> tuple[Float[Tensor, "1 B O"], tuple[()]]:
         """The logits of the answer. Nothing persists: a story is told whole."""
         check_call(views, memories, steps)
@@ -116,7 +117,7 @@ class MemN2N(nn.Module):
         places = self._with_gaps(find_places(story, told))
         kept = bag_sentences(story, places, slots=self.slots, words=words, dtype=kind, positions=self.positions)
         query = embed(bag_question(question, asked, words, kind, self.positions), self.embeddings[0])[:, 0]
-        embedded = [self._embed(kept, number) for number in range(len(self.embeddings))]
+        embedded = embed_with_each(kept, self.embeddings) + self.ages[:, : kept.valid.shape[1]].unsqueeze(1)
         weights = []
         for hop in range(self.hops):
             keys, values = embedded[hop : hop + 2] if self.tying == "adjacent" else embedded
@@ -125,9 +126,6 @@ class MemN2N(nn.Module):
             query = read + (query if self.refine is None else query @ self.refine.T)
             weights.append(weight)
         return query, torch.stack(weights)
-
-    def _embed(self, kept: Sentences, number: int) -> Float[Tensor, "B N D"]:
-        return embed(kept, self.embeddings[number]) + self.ages[number, : kept.valid.shape[1]]
 
     def _with_gaps(self, places: Places) -> Places:
         """Some ages skipped, in each row others: a sentence seems older by the gaps after it."""

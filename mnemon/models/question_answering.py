@@ -21,8 +21,6 @@ def _words(config: ModelConfig, sizes: ViewSizes) -> int:
             f"model {config.name!r} reads a story and a question in the same words, which this task has not:"
             " write task babi-questions"
         )
-    if config.embedding is not None:
-        raise UserError(f"model {config.name!r} embeds a word as hidden numbers: leave out embedding, or write hidden")
     return sizes.views[0]
 
 
@@ -66,6 +64,7 @@ def _entry(
         f"mnemon/models/{file}.py",
         build,
         reads_views=True,
+        has_embedding=False,
         has_layers=False,
         has_hops=has_hops,
         starts_linear=starts_linear,

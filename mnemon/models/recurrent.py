@@ -139,19 +139,19 @@ RECURRENT: dict[str, ModelEntry] = {
         has_layers=False,
     ),
     "original-lstm": ModelEntry(
-        "LSTM of 1997, which cannot forget", "§2.4.1", "mnemon/controllers.py", _alone("original-lstm"), False
+        "LSTM of 1997, which cannot forget", "§2.4.1", "mnemon/controllers/standard.py", _alone("original-lstm"), False
     ),
     "associative-lstm": ModelEntry(
         "LSTM whose cell is a holographic memory",
         "§2.4.2",
-        "mnemon/associative_lstm.py",
+        "mnemon/controllers/associative_lstm.py",
         _alone("associative-lstm"),
         False,
     ),
     "fast-weights": ModelEntry(
         "RNN with fast weights, a decaying matrix of its past states",
         "§2.4.3",
-        "mnemon/fast_weights.py",
+        "mnemon/controllers/fast_weights.py",
         _alone("fast-weights"),
         False,
     ),

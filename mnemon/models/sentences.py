@@ -2,8 +2,8 @@
 
 Letters: ``T`` words of a view, ``B`` batch, ``N`` slots, ``V`` words of the vocabulary, ``D`` numbers of a vector.
 
-A view is a row of words in which the token 0 ends a sentence; the slot of a sentence is its age, how many sentences came
-after it. A sentence x_1 … x_J is embedded by A as the sum of its words, each weighted by where it stands,
+A view is a row of words in which the token 0 ends a sentence; the slot of a sentence is its age, how many sentences
+came after it. A sentence x_1 … x_J is embedded by A as the sum of its words, each weighted by where it stands,
 
     m = Σ_j l_j ∘ A x_j,      l_kj = (1 − j/J) − (k/D)(1 − 2j/J)      for k = 1 … D.
 
@@ -84,12 +84,17 @@ def bag_sentences(
     return Sentences(bag(1 - share), bag(2 * share - 1), valid)
 
 
+def embed_with_each(sentences: Sentences, weights: Float[Tensor, "K V D"]) -> Float[Tensor, "K B N D"]:
+    """Each sentence as a vector, by each of several embeddings at once."""
+    size = weights.shape[2]
+    ramp = torch.arange(1, size + 1, device=weights.device, dtype=weights.dtype) / size  # k/D
+    level = torch.einsum("bnv,kvd->kbnd", sentences.level, weights)
+    return level + ramp * torch.einsum("bnv,kvd->kbnd", sentences.slope, weights)
+
+
 def embed(sentences: Sentences, weight: Float[Tensor, "V D"]) -> Float[Tensor, "B N D"]:
     """Each sentence as a vector."""
-    size = weight.shape[1]
-    ramp = torch.arange(1, size + 1, device=weight.device, dtype=weight.dtype) / size  # k/D
-    level = torch.einsum("bnv,vd->bnd", sentences.level, weight)
-    return level + ramp * torch.einsum("bnv,vd->bnd", sentences.slope, weight)
+    return embed_with_each(sentences, weight.unsqueeze(0))[0]
 
 
 def attend(

@@ -1,15 +1,16 @@
 """Memory network with hard attention, MemNN (thesis §3.3.2; Weston et al., 2015): it names the facts, then answers.
 
 Letters: ``B`` batch, ``A`` steps of the answer, ``N`` slots, ``V`` words of the vocabulary, ``D`` numbers of a vector,
-``O`` answers and, after them, "enough" and the slots.
+``O`` answers and, after them, "enough" and the slots,
+``C`` what can be taken: "enough" and the slots that the batch needs.
 
 The slots hold the sentences of a story, :mod:`mnemon.models.sentences`. One after the other the best is taken,
 
     o_k = argmax_i s_O([x, m_{o_1}, …, m_{o_{k−1}}], m_i),
 
-until the best is that there are enough; then the answer is the one that s_R([x, m_{o_1}, …], answer) is largest of. Both
-s are products of embeddings, U_O for facts and U_R for answers, in which the question, a fact that was taken and one that
-may be have dictionaries of their own.
+until the best is that there are enough; then the answer is that of which s_R([x, m_{o_1}, …], answer) is largest. Both
+s are products of embeddings, U_O for facts and U_R for answers, in which the question, a fact that was taken and one
+that may be have dictionaries of their own.
 
 So it answers in several steps, as a sequence decoder does: each step before the last has a logit for each slot and for
 "enough", the last one for each answer. It needs to be told the right facts while it learns, which are its ``targets``,
@@ -17,8 +18,8 @@ and goes on from them rather than from its own (``teacher=1``); the choice passe
 
 Deviations:
     It learns by cross-entropy; published, by a margin between the score of the right one and those of the others.
-    Sentences are weighted bags of words with a vector for their age, as those of MemN2N; published are bags of words, or
-        of n-grams, with features that tell which of two was written first.
+    Sentences are weighted bags of words with a vector for their age, as those of MemN2N; published are bags of words,
+        or of n-grams, with features that tell which of two was written first.
 """
 
 from collections.abc import Sequence
@@ -94,11 +95,12 @@ class MemNN(nn.Module):
         steps: int,
         targets: Int[Tensor, "A B"] | None = None,
         teacher: float = 0.0,
+        asked: Tensor | None = None,  # noqa: ARG002 (for losses of a model's own)
     ) -> tuple[Float[Tensor, "A B O"], tuple[()]]:
         """The logits of the facts, and at the last step those of the answer. Nothing persists."""
         check_call(views, memories, 1)
         story = self._read(views, lengths)
-        query, asked = story.question, story.asked
+        query, response = story.question, story.asked
         batch = torch.arange(len(query), device=query.device)
         open_rows = torch.ones_like(batch, dtype=torch.bool)
         outputs = []
@@ -110,8 +112,8 @@ class MemNN(nn.Module):
             open_rows = open_rows & (slot >= 0) & (slot < story.valid.shape[1])
             taken = slot.clamp(0, story.valid.shape[1] - 1)
             query = query + open_rows.unsqueeze(1) * story.facts[batch, taken]
-            asked = asked + open_rows.unsqueeze(1) * story.told[batch, taken]
-        answers = self.output(asked)
+            response = response + open_rows.unsqueeze(1) * story.told[batch, taken]
+        answers = self.output(response)
         lowest = torch.finfo(answers.dtype).min
         none = answers.new_full((len(answers), 1 + self.slots), lowest)
         return torch.stack([*outputs, torch.cat([answers, none], dim=1)]), ()
@@ -130,13 +132,13 @@ class MemNN(nn.Module):
             self.answering.facts(kept),
         )
 
-    def _scores(self, query: Float[Tensor, "B D"], story: _Story) -> Float[Tensor, "B N+1"]:
+    def _scores(self, query: Float[Tensor, "B D"], story: _Story) -> Float[Tensor, "B C"]:
         """s_O of "enough" and of each slot."""
         scores = torch.einsum("bd,bnd->bn", query, story.candidates)
         scores = scores.masked_fill(~story.valid, torch.finfo(scores.dtype).min)
         return torch.cat([(query @ self.enough).unsqueeze(1), scores], dim=1)
 
-    def _widen(self, scores: Float[Tensor, "B N+1"]) -> Float[Tensor, "B O"]:
+    def _widen(self, scores: Float[Tensor, "B C"]) -> Float[Tensor, "B O"]:
         """The scores where their channels are; all others cannot be taken."""
         lowest = torch.finfo(scores.dtype).min
         answers = scores.new_full((len(scores), self.output.out_features), lowest)
@@ -153,7 +155,7 @@ def answers_beside(outputs: int, slots: int) -> int:
     """How many of a task's outputs are answers, where the others are "enough" and the slots."""
     if outputs <= slots + 1:
         raise UserError(
-            f"memnn names facts, each of its {slots} slots and that they are enough, which a task with {outputs} outputs"
-            " has not: write task babi-facts, and slots=50"
+            f"memnn names facts, each of its {slots} slots and that they are enough, which a task with {outputs}"
+            " outputs has not: write task babi-facts, and slots=50"
         )
     return outputs - slots - 1

@@ -4,9 +4,9 @@ Letters: ``T`` steps, ``B`` batch, ``I`` input, ``O`` output, ``D`` numbers of a
 
     Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
 
-in several heads at once, then a feed-forward network for each step, around both of which the step's own value is added;
-so many layers of it. All of this is torch.nn's. Here is what it leaves open: what a step is embedded as, where it stands,
-and what it may see; how an answer is made is in :mod:`mnemon.models.transformer_views`.
+in several heads at once, then a feed-forward network for each step, and to both what went in is added; so many layers
+of it. All of this is torch.nn's. Here is what it leaves open: what a step is embedded as, where it stands, and what it
+may see; how an answer is made is in :mod:`mnemon.models.transformer_views`.
 
 Each sequence has a first step of its own, learnt, which all may see: so that none has nothing to attend to.
 
@@ -83,8 +83,8 @@ class Past(NamedTuple):
 class CausalTransformer(nn.Module):
     """Reads a sequence of numbers and answers at each step, seeing none that come later.
 
-    ``output, state = model(inputs, state, lengths=lengths)``, as nn.LSTM; a sequence that goes on is computed again from
-    its beginning.
+    ``output, state = model(inputs, state, lengths=lengths)``, as nn.LSTM; a sequence that goes on is computed again
+    from its beginning.
 
     Args:
         input_size: I.

@@ -1,4 +1,4 @@
-"""The Transformer over views of tokens (thesis §3.2.3; Vaswani et al., 2017): an encoder, and a decoder that attends to it.
+"""The Transformer over views of tokens (thesis §3.2.3; Vaswani et al., 2017): an encoder, and a decoder that reads it.
 
 Letters: ``B`` batch, ``S`` steps of all views, ``A`` steps of the answer, ``D`` numbers of a step, ``O`` tokens of the
 answer.
@@ -36,8 +36,8 @@ class Encoding(NamedTuple):
 class TransformerEncoderDecoder(nn.Module):
     """Reads views of tokens, then answers with a sequence or a set, as other models of views do.
 
-    ``output, memories = model(views, memories, lengths=lengths, steps=steps)``. All views are one sequence of steps, each
-    view with positions and embeddings of its own. What earlier calls encoded can be attended to by handing it in.
+    ``output, memories = model(views, memories, lengths=lengths, steps=steps)``. All views are one sequence of steps,
+    each view with positions and embeddings of its own. What earlier calls encoded can be attended to by handing it in.
 
     Args:
         sizes: of the views, and how the answer is given.
@@ -71,6 +71,7 @@ class TransformerEncoderDecoder(nn.Module):
         steps: int = 1,
         targets: Int[Tensor, "A B"] | None = None,
         teacher: float = 0.0,
+        asked: Tensor | None = None,  # noqa: ARG002 (for losses of a model's own)
     ) -> tuple[Float[Tensor, "A B O"], tuple[Encoding]]:
         """The logits of the answer, and what was encoded.
 
@@ -147,8 +148,6 @@ def _causal(config: ModelConfig, input_size: int, output_size: int) -> nn.Module
 
 
 def _of_views(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
-    if config.embedding is not None:
-        raise UserError("a Transformer embeds a token as heads · word numbers: leave out embedding")
     return TransformerEncoderDecoder(sizes, output_size, _layers(config))
 
 
@@ -163,5 +162,6 @@ TRANSFORMERS: dict[str, ModelEntry] = {
         _of_views,
         has_memory=False,
         reads_views=True,
+        has_embedding=False,
     ),
 }

@@ -57,13 +57,21 @@ def _variational(
         output_bias=config.biases,
         sees_reads=False,
     )
-    decoder = LatentDecoder(cell, prior, view_cell(config, NoMemory()), once=once, free_bits=config.free_bits or 0.0)
+    decoder = LatentDecoder(
+        cell,
+        prior,
+        view_cell(config, NoMemory()),
+        once=once,
+        free_bits=config.free_bits or 0.0,
+        sees_words=config.sees_words is not False,
+    )
     return EncoderDecoder(LateFusion(views), [decoder])
 
 
 def _vmed(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
     check_one_view(config, sizes)
-    prior = ReadPrior(config.word, weighting=config.mode_weighting or "max")
+    offsets = config.heads if config.mode_offsets else 0
+    prior = ReadPrior(config.word, weighting=config.mode_weighting or "max", offsets=offsets)
     return _variational(config, sizes, output_size, lambda: dnc_memory(config), prior)
 
 

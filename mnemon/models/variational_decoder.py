@@ -67,6 +67,8 @@ class LatentDecoder(nn.Module):
         once: one latent variable serves the whole answer, and the posterior sees all of it (CVAE).
         free_bits: nats of divergence, of each latent variable, that cost nothing while training; below them nothing is
             gained by ignoring it.
+        sees_words: feed the words back. A decoder that does not see them can keep an answer together by its latent
+            variables alone (word dropout of Bowman et al., 2016, at its extreme).
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class LatentDecoder(nn.Module):
         *,
         once: bool = False,
         free_bits: float = 0.0,
+        sees_words: bool = True,
     ) -> None:
         super().__init__()
         if cell.input_size != (wanted := utterance.input_size + prior.latent_size):
@@ -90,7 +93,7 @@ class LatentDecoder(nn.Module):
         self.prior = prior
         self.posterior = Posterior(prior.summary_size, utterance.controller.hidden_size, prior.latent_size)
         self.utterance = MANN(utterance)
-        self.once, self.free_bits = once, free_bits
+        self.once, self.free_bits, self.sees_words = once, free_bits, sees_words
 
     def forward(
         self,
@@ -148,7 +151,9 @@ class LatentDecoder(nn.Module):
         """
         embedded = self.embedding(targets)
         heard = self._hear(embedded, asked)
-        words = torch.cat([torch.zeros_like(embedded[:1]), embedded[:-1]])
+        words = torch.zeros_like(embedded)
+        if self.sees_words:
+            words = torch.cat([words[:1], embedded[:-1]])
         state, features, divergences, latents = self.begin(encoded), [], [], []
         for step, word in enumerate(words):
             if step == 0 or not self.once:
@@ -185,7 +190,8 @@ class LatentDecoder(nn.Module):
             logits.append(self.rnn.cell.readout(feature))
             tokens.append(choose(logits[-1]))
             modes.append(drawn.mode)
-            word = self.embedding(tokens[-1])
+            if self.sees_words:
+                word = self.embedding(tokens[-1])
         return Spoken(torch.stack(logits), torch.stack(tokens), torch.stack(modes))
 
     def generate(

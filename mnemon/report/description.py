@@ -17,8 +17,9 @@ FORMAT = "mnemon experiment"
 VERSION = 1
 
 Better = Literal["higher", "lower"]
-# Of a trace: what was done in a sequence, where the controller's states lie, what was said, or nothing; or a law.
-Shown = Literal["memory", "states", "samples", "nothing", "law"]
+# Of a trace: what was done in a sequence, where the controller's states or the latent variables lie, what was said,
+# or nothing; or a law beside its formula.
+Shown = Literal["memory", "states", "latents", "samples", "nothing", "law"]
 
 
 @dataclass(frozen=True, kw_only=True)

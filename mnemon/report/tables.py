@@ -75,8 +75,9 @@ def facts(results: Results) -> list[str]:
     """What a number needs beside it: metric, source, scale, seeds, command, machine."""
     described = results.description
     seeds = ", ".join(map(str, results.seeds)) or "none finished yet"
+    over = "ours is the mean ± s.d. over seeds"
     stated = [
-        f"{described.metric_label}, {described.better} is better; ours is the mean ± s.d. over seeds",
+        over if described.shows == "law" else f"{described.metric_label}, {described.better} is better; {over}",
         f"thesis: {described.thesis}, {described.aggregate}",
         f"scale {described.scale:g} of the full number of steps; seeds {seeds}",
         f"command: `{shlex.join(results.command)}`",

@@ -23,6 +23,11 @@ ACROSS = 8  # arrays side by side
 PANEL = 1.7  # inches
 SHORTEST_NAMED = 0.02  # share of the steps
 STATES_ACROSS = 2
+CAPTIONS = {
+    "states": "The controller's states on their first two principal components, fainter the earlier in their sequence.",
+    "latents": "The latent variable of the first step on its first two principal components: drawn from the prior of "
+    "one context, and from the posteriors of its right answers.",
+}
 FAINTEST = 0.4  # the first states of a sequence
 
 
@@ -31,7 +36,8 @@ def trace_pictures(results: Results) -> list[Picture]:
     traced = first_traces(results)
     if results.description.shows == "memory":
         return [_memory(each) for each in traced]
-    return [_states(traced)] if traced and results.description.shows == "states" else []
+    caption = CAPTIONS.get(results.description.shows)
+    return [_states(traced, caption)] if traced and caption is not None else []
 
 
 def _memory(traced: Traced) -> Picture:
@@ -80,7 +86,7 @@ def _name_spans(panel: Axes, spans: list[dict[str, Any]], steps: int) -> None:
     panel.secondary_yaxis("right").set_yticks(list(middles), list(middles.values()))
 
 
-def _states(traced: list[Traced]) -> Picture:
+def _states(traced: list[Traced], caption: str) -> Picture:
     """A panel for each model; a state is fainter the earlier in its sequence."""
     down = -(-len(traced) // STATES_ACROSS)
     figure = Figure(figsize=(9, 3.6 * down), layout="constrained")
@@ -89,7 +95,6 @@ def _states(traced: list[Traced]) -> Picture:
         _draw_states(panel, each)
     for panel in panels[len(traced) :]:
         panel.set_axis_off()
-    caption = "The controller's states on their first two principal components, fainter the earlier in their sequence."
     return Picture(caption, svg(figure))
 
 

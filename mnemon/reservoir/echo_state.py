@@ -1,4 +1,4 @@
-"""Echo state network (Jaeger and Haas, 2004; named beside liquid state machines in thesis §2.3).
+"""Echo state network (Jaeger and Haas, 2004; named beside liquid state machines in thesis §2.3.2).
 
 Letters: ``B`` batch, ``N`` units.
 

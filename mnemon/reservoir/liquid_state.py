@@ -1,4 +1,4 @@
-"""Liquid state machine: a reservoir of spiking neurons (thesis §2.3; Maass, Natschläger and Markram, 2002).
+"""Liquid state machine: a reservoir of spiking neurons (thesis §2.3.2; Maass, Natschläger and Markram, 2002).
 
 Letters: ``B`` batch, ``N`` neurons.
 

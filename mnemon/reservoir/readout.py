@@ -1,4 +1,4 @@
-"""The read-out of a reservoir, the only part that learns: linear, and fitted in closed form (thesis §2.3).
+"""The read-out of a reservoir, the only part that learns: linear, and fitted in closed form (thesis §2.3.2).
 
 Letters: ``T`` time, ``B`` batch, ``N`` units, ``O`` outputs, ``K`` ages.
 

@@ -86,6 +86,9 @@ class Job:
             steps=max(1, round(training.steps * scale)),
             log_every=_shorten(training.log_every, scale, SHORTEST_LOG),
             eval_every=_shorten(training.eval_every, scale, shortest),
+            auxiliary_warmup=_scaled(training.auxiliary_warmup, scale),
+            auxiliary_cycle=_scaled(training.auxiliary_cycle, scale),
+            auxiliary_epoch=_scaled(training.auxiliary_epoch, scale),
         )
         return dataclasses.replace(self, training=shortened)
 
@@ -234,6 +237,10 @@ def _slug(text: str) -> str:
 def _tests_from_json(document: Mapping[str, Any]) -> dict[str, Task]:
     tests = {label: task_from_json(task) for label, task in document.items()}
     return {label: task for label, task in tests.items() if not isinstance(task, DataTask)}
+
+
+def _scaled(steps: int | None, scale: float) -> int | None:
+    return None if steps is None else max(1, round(steps * scale))
 
 
 def _shorten(every: int, scale: float, shortest: int) -> int:

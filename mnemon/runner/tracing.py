@@ -117,7 +117,7 @@ def _numbered(name: str, columns: str, parts: Sequence[Tensor]) -> list[dict[str
 
 def array(name: str, columns: str, values: Tensor) -> dict[str, Any]:
     """Numbers to be drawn in shades, time down."""
-    return {"name": name, "rows": "timestep", "columns": columns, "values": _rounded(values, DIGITS)}
+    return {"name": name, "rows": "timestep", "columns": columns, "values": rounded(values, DIGITS)}
 
 
 def _spans(names: list[str]) -> list[dict[str, Any]]:
@@ -135,7 +135,7 @@ def _projected(watched: Sequence[Watched]) -> dict[str, Any]:
     return {
         "phases": kinds,
         "shares": shares.tolist(),  # of the variance
-        "points": _rounded(points[::every], DIGITS_OF_POINTS),
+        "points": rounded(points[::every], DIGITS_OF_POINTS),
     }
 
 
@@ -154,7 +154,7 @@ def _labels(watched: Sequence[Watched]) -> tuple[list[str], Int[Tensor, "K"]]:
     return kinds, torch.tensor([kinds.index(name) for name in names])
 
 
-def _rounded(values: Tensor, digits: int) -> list[list[float | int]]:
+def rounded(values: Tensor, digits: int) -> list[list[float | int]]:
     """Numbers that are short to write, 0 and 1 shortest of all."""
     return [[_short(round(value, digits)) for value in row] for row in values.tolist()]
 

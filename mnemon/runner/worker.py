@@ -19,16 +19,19 @@ import torch
 from torch import nn
 
 from mnemon.errors import UserError
-from mnemon.models.catalogue import build_model
+from mnemon.models.catalogue import MODELS, build_model
 from mnemon.runner.classical import fit_classical
 from mnemon.runner.job import Job
+from mnemon.runner.latent_tracing import write_latent_traces
 from mnemon.runner.measurement import Measurement, work_from_json
 from mnemon.runner.measuring import measure_law
 from mnemon.runner.messages import Assignment, Standing, parse_assignment
 from mnemon.runner.parameters import count_parameters
+from mnemon.runner.samples import write_samples
 from mnemon.runner.tracing import write_traces
 from mnemon.runner.view_tracing import write_view_traces
 from mnemon.tasks.base import Task, known_vectors
+from mnemon.tasks.spoken import Spoken
 from mnemon.training.allocation import keep_freed_memory
 from mnemon.training.directory import RunDirectory
 from mnemon.training.interrupt import Interrupted
@@ -77,29 +80,37 @@ def _train(job: Job, assignment: Assignment, progress: Progress) -> None:
     if job.classical is not None:
         fit_classical(job.classical, task, tests, assignment, job.training, progress)
         return
-    model = _untrained(job, task)
+    model, training = _untrained(job, task), job.training
+    views = isinstance(task.input_size, ViewSizes)
+    taught = views and training.auxiliary is not None
     described = {
         "experiment": assignment.experiment,
         "scale": assignment.scale,
         "job": assignment.job,
-        "parameters": count_parameters(model, task, job.training.batch_size, job.training.seed)._asdict(),
+        "parameters": count_parameters(model, task, training.batch_size, training.seed, taught=taught)._asdict(),
     }
     train(
         model,
         task,
         tests,
-        job.training,
+        training,
         folder,
         resume=RunDirectory(folder).run.exists(),
         run=described,
         command=assignment.command,
         progress=progress,
     )
-    if job.trace and isinstance(task.input_size, ViewSizes):
-        write_view_traces(RunDirectory(folder).traces, model, tests[job.test], job.training.seed)
-    elif job.trace:
-        traces = RunDirectory(folder).traces
-        write_traces(traces, model, tests[job.test], job.training.seed, untrained=_untrained(job, task))
+    if not job.trace:
+        return
+    traces, test = RunDirectory(folder).traces, tests[job.test]
+    if isinstance(test, Spoken):
+        write_samples(traces, model, test.task, training.seed)
+    elif MODELS[job.config.name].is_variational:
+        write_latent_traces(traces, model, test, training.seed)
+    elif views:
+        write_view_traces(traces, model, test, training.seed)
+    else:
+        write_traces(traces, model, test, training.seed, untrained=_untrained(job, task))
 
 
 def _untrained(job: Job, task: Task) -> nn.Module:

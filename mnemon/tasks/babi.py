@@ -193,7 +193,7 @@ def babi(data: Path, *, longest: int | None = LONGEST) -> Splits:
     test = [(number, story) for number in TASKS for story in stories[number, "test"]]
     if not (train and validation):
         raise UserError(f"{data} has too few training stories: ten or more of a task, of {longest} words at most")
-    return Splits(*(_encode(part, vocabulary) for part in (train, validation, test)))
+    return Splits(_encode(train, vocabulary), _encode(validation, vocabulary), _encode(test, vocabulary))
 
 
 def _encode(stories: Sequence[tuple[int, Story]], vocabulary: tuple[str, ...]) -> Babi:

@@ -1,9 +1,9 @@
 """Question answering on bAbI by sentences (Weston et al., 2015): a story, a question about it, and one answer.
 
 Memory networks (thesis §3.3.2) keep a story as sentences and see the question by itself, so here each question is a
-sequence of its own, with two views: the words of the story told so far, each sentence ended by the token 0, and those of
-the question. All answers there are, of one word or of several, are classes. All 20 tasks are learnt together; each has
-the same share of the questions drawn. Errors are counted as in :mod:`mnemon.tasks.babi`.
+sequence of its own, with two views: the words of the story told so far, each sentence ended by the token 0, and those
+of the question. All answers there are, of one word or of several, are classes. All 20 tasks are learnt together; each
+has the same share of the questions drawn. Errors are counted as in :mod:`mnemon.tasks.babi`.
 
 Where the supporting facts are asked too, as MemNN needs them, an answer has several steps: the sentences that tell the
 answer, one after the other, then that these are enough, and at the last step the answer itself. A sentence is named by
@@ -148,7 +148,8 @@ class BabiQuestions:
     @cached_property
     def _of_each_task(self) -> Int[Tensor, "_"]:
         """How many questions the first task has, the second, and so on."""
-        return self.numbers.unique_consecutive(return_counts=True)[1]
+        counts = torch.bincount(self.numbers)
+        return counts[counts > 0]
 
     def _asked(self, rows: Int[Tensor, "B"]) -> tuple[Int[Tensor, "A B"], Float[Tensor, "A B"]]:
         """The class of each step, and where there is one."""
@@ -194,10 +195,9 @@ def babi_questions(data: Path, *, facts: bool = False, sentences: int = SENTENCE
     tales = read_tales(data_folder(data, "babi"))
     every = [tale for part in tales.values() for tale in part]
     asked = [question for tale in every for question in tale.questions]
-    sentences_said = {sentence for tale in every for sentence in tale.sentences} | {
-        question.words for question in asked
-    }
-    vocabulary = (".", *sorted({word for sentence in sentences_said for word in sentence}))
+    told = {sentence for tale in every for sentence in tale.sentences}
+    said = told | {question.words for question in asked}
+    vocabulary = (".", *sorted({word for sentence in said for word in sentence}))
     answers = tuple(sorted({question.answer for question in asked}))
     train: list[tuple[int, Tale]] = []
     validation: list[tuple[int, Tale]] = []
@@ -207,8 +207,8 @@ def babi_questions(data: Path, *, facts: bool = False, sentences: int = SENTENCE
     if not validation:
         raise UserError(f"{data} has too few training stories: {HELD_OUT_OF} or more of a task")
     test = [(number, tale) for number in TASKS for tale in tales[number, "test"]]
-    parts = (_encode(part, vocabulary, answers, facts, sentences) for part in (train, validation, test))
-    return Splits(*parts)
+    parts = [_encode(part, vocabulary, answers, facts, sentences) for part in (train, validation, test)]
+    return Splits(parts[0], parts[1], parts[2])
 
 
 def _encode(

@@ -30,8 +30,13 @@ class Batch(NamedTuple):
 
     def every(self, parts: int, first: int) -> "Batch":
         """Every ``parts``-th row from ``first`` on."""
-        rows = slice(first, None, parts)
+        return self._select(slice(first, None, parts))
 
+    def repeat(self, times: int) -> "Batch":
+        """Every row so many times, one after the other."""
+        return self._select(torch.arange(self.mask.shape[1], device=self.mask.device).repeat_interleave(times))
+
+    def _select(self, rows: slice | Int[Tensor, "C"]) -> "Batch":
         def cut(visit: Visit) -> Visit:
             return Visit(tuple(view[:, rows] for view in visit.views), tuple(own[rows] for own in visit.lengths))
 

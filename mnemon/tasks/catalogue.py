@@ -20,8 +20,11 @@ from mnemon.tasks.base import Task
 from mnemon.tasks.brackets import Brackets
 from mnemon.tasks.continual import Continual, Widened
 from mnemon.tasks.copy import Copy
+from mnemon.tasks.dialogue_sets import dialogue
 from mnemon.tasks.documents import documents
+from mnemon.tasks.guided import Guided
 from mnemon.tasks.labelled import Splits
+from mnemon.tasks.multi_modal import ModeCoverage, MultiModal
 from mnemon.tasks.multi_query_recall import MultiQueryRecall
 from mnemon.tasks.ngrams import DynamicNGrams
 from mnemon.tasks.odd_even import OddEven
@@ -229,6 +232,14 @@ TASKS: dict[str, TaskEntry] = {
         tests={f"length 1-{longest}": SumOfTwo(max_length=longest) for longest in (10, 15, 20)},
         thesis_test="length 1-10",
     ),
+    "multi-modal": TaskEntry(
+        summary="Give one of several right answers, of which none is likelier.",
+        thesis="§5.1",
+        file="mnemon/tasks/multi_modal.py",
+        train=MultiModal(),
+        tests={"bounds": Guided(task=MultiModal()), "coverage": ModeCoverage(task=MultiModal())},
+        thesis_test="coverage",
+    ),
     "token-copy": _token_entry(TokenCopy, summary="Repeat a sequence of tokens.", thesis="§6.5.2"),
     "double": _token_entry(Double, summary="Repeat a sequence of tokens twice.", thesis="§6.5.1"),
     "reverse": _token_entry(Reverse, summary="Repeat a sequence of tokens backwards.", thesis="§6.5.2"),
@@ -274,7 +285,11 @@ class DataTaskEntry:
             thesis=self.thesis,
             file=self.file,
             train=splits.train,
-            tests=({} if splits.validation is None else {"validation": splits.validation}) | {"test": splits.test},
+            tests={
+                **({} if splits.validation is None else {"validation": splits.validation}),
+                "test": splits.test,
+                **splits.more,
+            },
             thesis_test="test",
         )
 
@@ -309,6 +324,11 @@ def _babi_question_entry(*, facts: bool) -> DataTaskEntry:
     )
 
 
+def _dialogue_entry(name: str, *, summary: str) -> DataTaskEntry:
+    read = partial(dialogue, name)
+    return DataTaskEntry(summary=summary, thesis="§5.4, appendix", file="mnemon/tasks/dialogue.py", read=read)
+
+
 DATA_TASKS: dict[str, DataTaskEntry] = {
     "mnist": _pixel_entry(summary="Name a digit after reading its image pixel by pixel.", permuted=False),
     "permuted-mnist": _pixel_entry(summary="The same with the pixels in one random order.", permuted=True),
@@ -324,6 +344,11 @@ DATA_TASKS: dict[str, DataTaskEntry] = {
     ),
     "babi-questions": _babi_question_entry(facts=False),
     "babi-facts": _babi_question_entry(facts=True),
+    "chit-chat": _dialogue_entry("chit-chat", summary="Answer in a conversation of two strangers."),
+    "self-dialogue": _dialogue_entry("self-dialogue", summary="Answer in a conversation about a topic."),
+    "cornell": _dialogue_entry("cornell", summary="Answer as characters of films do."),
+    "open-subtitles": _dialogue_entry("open-subtitles", summary="Say what is said next in a film."),
+    "dialogue-pairs": _dialogue_entry("dialogue-pairs", summary="Answer as in a file of contexts and responses."),
     "imdb": _document_entry("imdb", summary="Tell whether a film review is favourable."),
     "ag-news": _document_entry("ag-news", summary="Name the section of a news item."),
     "dbpedia": _document_entry("dbpedia", summary="Name the kind of thing that a text describes."),

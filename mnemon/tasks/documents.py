@@ -94,18 +94,17 @@ def documents(name: str, data: Path, *, glove: Path | None = None, longest: int 
     vectors = torch.cat([torch.zeros_like(embedding.vectors[:1]), embedding.vectors])
     train, validation = hold_out(training._replace(words=renumbered[training.words]))
     test = test._replace(words=renumbered[test.words])
-    return Splits(
-        *(
-            Documents(
-                classes=known.classes,
-                corpus=part,
-                vocabulary=("·", *embedding.words),
-                vectors=vectors,
-                longest=longest,
-            )
-            for part in (train, validation, test)
+    shown, held_out, tested = (
+        Documents(
+            classes=known.classes,
+            corpus=part,
+            vocabulary=("·", *embedding.words),
+            vectors=vectors,
+            longest=longest,
         )
+        for part in (train, validation, test)
     )
+    return Splits(shown, held_out, tested)
 
 
 def words_of(corpus: Corpus) -> Int[Tensor, "W"]:

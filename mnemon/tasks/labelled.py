@@ -4,8 +4,9 @@ Letters: ``T`` time, ``B`` batch, ``I`` input channels, ``O`` classes, ``N`` exa
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import torch
@@ -23,6 +24,7 @@ class Splits(NamedTuple):
     train: Task
     validation: Task | None  # taken from the training examples; None: there is none
     test: Task
+    more: Mapping[str, Task] = MappingProxyType({})  # tests beside these, by label
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

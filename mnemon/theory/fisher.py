@@ -1,4 +1,4 @@
-"""Fisher memory curve: how much a recurrent network knows of a signal k steps ago (thesis §2.3, “Memory trace of
+"""Fisher memory curve: how much a recurrent network knows of a signal k steps ago (thesis §2.3.2, “Memory trace of
 recurrent networks”; Ganguli, Huh and Sompolinsky, 2008).
 
 Letters: ``N`` units, ``K`` ages of the signal, ``M`` trajectories.

@@ -18,7 +18,6 @@ Deviations: the thesis bounds one entry of J, |∂ϑ_v/∂ϑ_u| ≤ n (f'_max �
 flow, the factor n falls away. The state of an LSTM is h and c, of a memory network also the memory and its weightings.
 """
 
-import math
 from typing import Any
 
 import torch
@@ -53,22 +52,18 @@ def error_flow(
     """
     if batch_axis not in (0, 1):
         raise UserError(f"batch_axis must be 0, or 1 for the networks of torch.nn, got {batch_axis}")
-    size = 0
 
     def run(sequences: Float[Tensor, "T B I"]) -> Unrolled:
-        nonlocal size
         state: Any = None
         sources = []
         for step in torch.split(sequences, 1):
             _, state = module(step, state)
             state = map_state(_own, state)
             sources.append(list(state_tensors(state)))
-        observed = joined(state, batch_axis)
-        size = observed.shape[1]
-        return Unrolled(sources, observed, batch_axis)
+        return Unrolled(sources, joined(state, batch_axis), batch_axis)
 
     norms = jacobian_norms(run, inputs, probes=probes, generator=generator)
-    return norms.flip(0) / math.sqrt(size)
+    return norms.flip(0) / norms[-1]  # ∂h_T/∂h_T is the identity, of norm √S
 
 
 def flow_bound(

@@ -1,4 +1,4 @@
-"""How a network comes to know: the learning dynamics of a deep linear network (thesis §2.2; Saxe, McClelland and
+"""How a network comes to know: the learning dynamics of a deep linear network (thesis §2.2.2; Saxe, McClelland and
 Ganguli, 2019).
 
 Letters: ``P`` items, ``O`` properties, ``H`` hidden, ``A`` modes, ``E`` recorded epochs.
@@ -104,8 +104,9 @@ def learned_strengths(
 ) -> Float[Tensor, "E A"]:
     """a(t) of modes of strength s that begin at a(0), with t in units of τ. Nothing overflows, and s may be 0."""
     exponents = 2 * times[:, None] * strengths
-    divisors = torch.where(strengths == 0, 1, strengths)
-    elapsed = torch.where(exponents == 0, 2 * times[:, None], -torch.expm1(-exponents) / divisors)  # 2 ∫ e^{−2sr} dr
+    small = exponents < 1e-8  # where (1 − e⁻ˣ)/x is 1 − x/2, also for s = 0
+    divisors = torch.where(small, 1, exponents)
+    elapsed = 2 * times[:, None] * torch.where(small, 1 - exponents / 2, -torch.expm1(-divisors) / divisors)
     return starts / (torch.exp(-exponents) + starts * elapsed)
 
 

@@ -8,6 +8,7 @@ from typing import Any, get_args, get_type_hints
 from mnemon.errors import UserError
 
 OPTIMISERS = ("rmsprop", "adam")
+RAMPS = ("auxiliary_warmup", "auxiliary_cycle", "auxiliary_epoch")
 
 # Above this a seed no longer fits every generator that it has to start.
 LARGEST_SEED = 2**63 - 1
@@ -36,14 +37,24 @@ class TrainConfig:
     tensorboard: bool = False
     auxiliary: float | None = None  # η, the weight of the model's own losses at the first step; None: it has none
     auxiliary_decay: float | None = None  # what η is multiplied with from step to step; None: it stays
+    auxiliary_warmup: int | None = None  # steps over which η rises from zero, in a line; None: it begins whole
+    auxiliary_cycle: int | None = None  # steps over whose first half η rises from zero, again and again; None: once
+    auxiliary_epoch: int | None = None  # steps after which η rises by another hundredth; None: at once
+    samples: int | None = None  # answers to each row of a batch, whose losses are averaged; None: 1
     teacher: float | None = None  # how often a decoder is fed the right token at the first step; None: never
     teacher_decay: float | None = None  # what that is multiplied with from step to step; None: it stays
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "log_every", "eval_every", "eval_sequences", "checkpoint_every", "keep"):
             _require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number of at least 1")
-        patience = self.patience
-        _require(patience is None or patience >= 1, "patience", patience, "a whole number of at least 1, or None")
+        for name in ("patience", *RAMPS, "samples"):
+            value = getattr(self, name)
+            _require(value is None or value >= 1, name, value, "a whole number of at least 1, or None")
+        ramps = [name for name in RAMPS if getattr(self, name) is not None]
+        if len(ramps) > 1:
+            raise UserError(f"training settings {' and '.join(ramps)} exclude each other: write one of them")
+        if ramps and self.auxiliary is None:
+            raise UserError(f"training setting {ramps[0]!r} needs a weight to rise to: write auxiliary=1.0 as well")
         _require(0 <= self.seed <= LARGEST_SEED, "seed", self.seed, f"a whole number from 0 to {LARGEST_SEED}")
         _require(self.optimiser in OPTIMISERS, "optimiser", self.optimiser, " or ".join(map(repr, OPTIMISERS)))
         _require(_positive(self.learning_rate), "learning_rate", self.learning_rate, "a number above 0, such as 1e-4")
@@ -64,8 +75,21 @@ class TrainConfig:
             _require(value is None or 0 <= value <= 1, name, value, "a number from 0 to 1, or None")
 
     def auxiliary_weight(self, step: int) -> float:
-        """η_t = η · decay^{t−1}, the weight of the model's own losses at a step, the first being 1."""
-        return _decayed(self.auxiliary, self.auxiliary_decay, step)
+        """η_t = η · decay^{t−1}, as far as it has risen: the weight of the model's own losses at a step, from 1 on.
+
+        It rises to η in a line over the warm-up, in the first half of every cycle, or in a hundred stairs, as the
+        weight of the divergence does in the author's program of chapter 5: min(epoch/100, 1).
+        """
+        return self._risen(step) * _decayed(self.auxiliary, self.auxiliary_decay, step)
+
+    def _risen(self, step: int) -> float:
+        if self.auxiliary_warmup is not None:
+            return min(step / self.auxiliary_warmup, 1.0)
+        if self.auxiliary_cycle is not None:
+            return min(2 * ((step - 1) % self.auxiliary_cycle) / self.auxiliary_cycle, 1.0)
+        if self.auxiliary_epoch is not None:
+            return min((step - 1) // self.auxiliary_epoch / 100, 1.0)
+        return 1.0
 
     def teacher_share(self, step: int) -> float:
         """How often a decoder is fed the right token rather than its own at a step, the first being 1."""

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from mnemon.errors import UserError
 from mnemon.tasks.base import Batch, ChangingTask, Task, WordTask
 from mnemon.training import checkpoint
-from mnemon.training.batches import answer, answer_with_losses, draw
+from mnemon.training.batches import ChangingModel, answer, answer_with_losses, draw
 from mnemon.training.board import TensorBoard
 from mnemon.training.config import TrainConfig
 from mnemon.training.directory import CHANGING, RunDirectory, refuse_differences
@@ -117,8 +117,9 @@ class _Training:
         self.config = config
         self.directory = RunDirectory(out)
         self.described: dict[str, Any] = {"training": config.to_json(), "tests": list(tests), "run": dict(run)}
-        if isinstance(task, ChangingTask):
+        if isinstance(task, ChangingTask) or isinstance(model, ChangingModel):
             self.described[CHANGING] = True
+        if isinstance(task, ChangingTask):
             self.task_at = lambda number: task.at(number, config.steps)
         else:
             self.task_at = lambda _: task
@@ -178,8 +179,12 @@ class _Training:
         rank, ranks = self.accelerator.process_index, self.accelerator.num_processes
         seed = batch_seed(self.config.seed, "train", number)
         batch = draw(self.task_at(number), self.config.batch_size, seed, self.accelerator.device, rank, ranks)
+        if self.config.samples is not None:
+            batch = batch.repeat(self.config.samples)
         seed_noise(self.config.seed, f"train {rank}", number)
         self.optimiser.zero_grad()
+        if isinstance(self.model, ChangingModel):
+            self.model.begin_step(number, self.config.steps)
         output, loss = self._answer(batch, number)
         self.accelerator.backward(loss)
         values = [loss.item(), gradient_norm(self.parameters).item(), float(stop.wanted)]
@@ -196,10 +201,11 @@ class _Training:
     def _answer(self, batch: Batch, number: int) -> tuple[Tensor, Tensor]:
         """The output, and what the step minimises: the task's loss and, where weighted, the model's own."""
         task = self.task_at(number)
+        teacher = self.config.teacher_share(number)
         if self.config.auxiliary is None:
-            output = answer(self.wrapped, batch, teacher=self.config.teacher_share(number))
+            output = answer(self.wrapped, batch, teacher=teacher)
             return output, task.loss(output, batch)
-        output, losses = answer_with_losses(self.wrapped, batch)
+        output, losses = answer_with_losses(self.wrapped, batch, teacher=teacher)
         weight = self.config.auxiliary_weight(number)
         return output, task.loss(output, batch) + weight * sum(losses.values())
 

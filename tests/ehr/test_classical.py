@@ -47,6 +47,10 @@ def test_baselines_learn_and_repeat_themselves(classifier: str, strategy: str) -
     random = np.random.default_rng(2)
     features = random.normal(size=(60, 4))
     wanted = features[:, :3] > 0
+    if strategy == "joint" and classifier != "random-forest":
+        with pytest.raises(UserError, match="has one label at a time: write strategy='binary-relevance'"):
+            fit(classifier, strategy, (features, wanted), (features, wanted))
+        return
     train, valid = (features[:40], wanted[:40]), (features[40:], wanted[40:])
     settings = {"C": (1.0,)} if "C" in GRIDS[classifier] else {"max_depth": (None,), "min_samples_leaf": (1,)}
     fitted = fit(classifier, strategy, train, valid, seed=3, grid=settings)
@@ -75,7 +79,8 @@ def test_labels_that_never_vary_in_training(strategy: str, varied: int) -> None:
     wanted = np.zeros((20, 5), dtype=bool)
     wanted[:, 1] = True
     wanted[:, 3 : 3 + varied] = features[:, :varied] > 0.5
-    fitted = fit("logistic-regression", strategy, (features, wanted), (features, wanted))
+    classifier = "random-forest" if strategy == "joint" else "logistic-regression"
+    fitted = fit(classifier, strategy, (features, wanted), (features, wanted))
     scores = fitted.scores(features)
     assert (scores[:, [0, 2]] == 0).all()
     assert (scores[:, 1] == 1).all()

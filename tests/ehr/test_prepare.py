@@ -14,6 +14,7 @@ from mnemon.ehr.sources import read_source
 from mnemon.ehr.tasks import SEQUENCE_SPLIT, SET_SPLIT, TASKS
 from mnemon.ehr.vocabulary import FIRST_CODE, UNKNOWN
 from mnemon.errors import UserError
+from mnemon.training.files import read_json, write_json
 from tests.ehr.test_readers import codes, write_desynpuf
 from tests.ehr.tiny_records import write_mimic3, write_table
 
@@ -257,8 +258,7 @@ def test_damaged_tensors(tmp_path: Path, name: str, change: Any, problem: str) -
 def test_damaged_documents(tmp_path: Path, change: dict[str, Any], problem: str) -> None:
     folder = tmp_path / "out"
     prepare(read_source(write_mimic3(tmp_path / "source")), PrepareConfig(task="procedures"), folder)
-    document = json.loads((folder / DOCUMENT).read_text())
-    (folder / DOCUMENT).write_text(json.dumps(document | change))
+    write_json(folder / DOCUMENT, read_json(folder / DOCUMENT) | change)
     with pytest.raises(UserError, match=problem):
         load_prepared(folder)
 

@@ -1,6 +1,5 @@
 """Training on prepared folders: a few steps of each model on each task, loading, resuming, refusing."""
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from mnemon.ehr.runs import SIZES, load_run, sizes_of, train_on
 from mnemon.errors import UserError
 from mnemon.training.batches import answer
 from mnemon.training.evaluation import evaluate
+from mnemon.training.files import read_json, write_json
 from tests.ehr.tiny_visits import prepare_hospital, quick, small
 from tests.training.tiny_training import run_tiny, weights_and_records
 
@@ -81,10 +81,10 @@ def test_a_moved_folder_is_found_where_it_is_said_to_be(
 def other_codes(folder: Path, tmp_path: Path) -> Path:
     """The same visits, with two codes that have changed places."""
     changed = Path(shutil.copytree(folder, tmp_path / "changed"))
-    document = json.loads((changed / "ehr.json").read_text())
+    document = read_json(changed / "ehr.json")
     codes = document["vocabularies"]["diagnosis"]["codes"]
     codes[0], codes[1] = codes[1], codes[0]
-    (changed / "ehr.json").write_text(json.dumps(document))
+    write_json(changed / "ehr.json", document)
     return changed
 
 

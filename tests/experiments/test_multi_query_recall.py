@@ -2,19 +2,38 @@
 
 import pytest
 import torch
+from torch.nn import MultiheadAttention
 
 from mnemon.controllers import LSTMState
-from mnemon.experiments.multi_query_recall import STATE_BYTES, TRAINING, jobs, models, state_bytes
+from mnemon.experiments.multi_query_recall import (
+    LONGEST,
+    STATE_BYTES,
+    TRAINING,
+    cache_bytes,
+    jobs,
+    models,
+    state_bytes,
+)
+from mnemon.models.catalogue import build_model
 from mnemon.models.config import ModelConfig
 from mnemon.state import size_in_bytes
 from mnemon.tasks.catalogue import TASKS
 
 
-@pytest.mark.parametrize("name", models())
+@pytest.mark.parametrize("name", [name for name in models() if name != "Transformer"])
 def test_state_is_equally_large(name: str) -> None:
     task = TASKS["multi-query-recall"].train
     assert isinstance(task.input_size, int)
     assert state_bytes(models()[name], task.input_size) == pytest.approx(STATE_BYTES, rel=0.02)
+
+
+def test_the_cache_of_the_transformer_is_larger_as_the_page_says() -> None:
+    transformer = build_model(models()["Transformer"], 4, 2)
+    attentions = [module for module in transformer.modules() if isinstance(module, MultiheadAttention)]
+    numbers = sum(2 * attention.embed_dim for attention in attentions)
+    assert cache_bytes(models()["Transformer"], LONGEST) == 4 * numbers * LONGEST
+    assert cache_bytes(models()["Transformer"], LONGEST) / STATE_BYTES == pytest.approx(6, abs=0.1)
+    assert cache_bytes(models()["Transformer"], 3 * 16) / STATE_BYTES == pytest.approx(12, abs=0.2)
 
 
 def test_bytes_of_a_state() -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mnemon import SelfAttentiveMemory
-from mnemon.memory.self_attentive import FORGET_LIFT, outer_product_attention
+from mnemon.memory.self_attentive import FORGET_LIFT, NORM_EPSILON, outer_product_attention
 
 from .reference import Matrix, Parts, Vector, assert_close, assert_steps_like, draw, draw_state, run, sigmoid, softmax
 
@@ -16,7 +16,7 @@ from .reference import Matrix, Parts, Vector, assert_close, assert_steps_like, d
 def normalise(row: Vector, gain: Vector, bias: Vector) -> Vector:
     mean = sum(row) / len(row)
     variance = sum((x - mean) ** 2 for x in row) / len(row)
-    return [g * (x - mean) / math.sqrt(variance + 1e-5) + b for x, g, b in zip(row, gain, bias, strict=True)]
+    return [g * (x - mean) / math.sqrt(variance + NORM_EPSILON) + b for x, g, b in zip(row, gain, bias, strict=True)]
 
 
 def attend(queries: Matrix, keys: Matrix, values: Matrix) -> list[Matrix]:
@@ -96,5 +96,11 @@ def test_relations_stay_bounded(scale: float) -> None:
     assert all(state.memory.isfinite().all() for state in states)
 
 
-def test_shares_begin_at_one_half() -> None:
-    torch.testing.assert_close(torch.tanh(SelfAttentiveMemory(2, 3).shares), torch.full((3,), 0.5))
+def test_nothing_is_fed_back_at_first() -> None:
+    """All the same each share has a gradient, once there is something to feed back."""
+    torch.manual_seed(0)
+    memory = SelfAttentiveMemory(2, 3).double()
+    assert not memory.shares.any()
+    states = run(memory, draw(4, 2, memory.interface_size), memory.init_state(2, dtype=torch.float64))
+    (gradient,) = torch.autograd.grad(states[-1].reads.square().sum(), memory.shares)
+    assert gradient.all()

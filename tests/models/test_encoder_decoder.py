@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 
 from mnemon import UserError, record_trace
-from mnemon.models.catalogue import MODELS, build_model
+from mnemon.models.catalogue import build_model
 from mnemon.models.config import ModelConfig
 from mnemon.models.encoder_decoder import Concatenated, EncoderDecoder, concatenate
+from mnemon.models.multi_view import OF_VIEWS
 from mnemon.state import select
 from mnemon.views import ViewSizes
 
-DETERMINISTIC = {name: entry for name, entry in MODELS.items() if entry.reads_views and not entry.is_variational}
-VIEW_MODELS = [name for name in DETERMINISTIC if name != "deepcare"]
+VIEW_MODELS = [name for name in OF_VIEWS if name != "deepcare"]
 ONE_VIEW_ONLY = ["dc-mann", "dcw-mann"]
 TOKENS = 7
 

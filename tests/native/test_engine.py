@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("unchecked")
 
 Size = tuple[int, int, list[int] | None]  # steps, batch, lengths
 SIZES: list[Size] = [(1, 1, None), (63, 3, None), (20, 11, [0, 20, 1, 7, 3, 0, 19, 12, 20, 5, 8])]
-SHORT: list[Size] = [(20, 5, [20, 0, 1, 13, 20])]
+SHORT = SIZES[2:]
 
 MEMORIES: dict[str, Callable[[], Memory[Any, Any]]] = {
     "ntm-1": lambda: NTMMemory(1, 1),

@@ -58,6 +58,7 @@ def test_the_page_has_one_picture_with_all_panels(tmp_path: Path) -> None:
     Report(folder=folder).run()
     page = (folder / "report.html").read_text()
     assert page.count("<figure>") == 1
+    assert "is better" not in page
     for words in ("Capacity &amp; load", "Another", "one step", "formula", "limit", "over 2 seeds"):
         assert words in page
 

@@ -146,6 +146,13 @@ def test_flow_of_error_through_a_reservoir() -> None:
     assert (flow > 0).all()
 
 
+@pytest.mark.usefixtures("unchecked")
+def test_gradients_of_an_echo_state_network_go_to_inputs_and_state() -> None:
+    network = EchoStateNetwork(2, ReservoirConfig(units=4, density=1.0), leak=0.6, dtype=torch.float64)
+    inputs, begin = random_input(3, 2, 2).requires_grad_(), random_input(2, 4, seed=2).requires_grad_()
+    assert torch.autograd.gradcheck(lambda given, state: network(given, EchoState(state))[0], (inputs, begin))
+
+
 @kinds
 def test_extremes(kind: str) -> None:
     small = make(kind, inputs=1, config=ReservoirConfig(units=1, density=1.0))

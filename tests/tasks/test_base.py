@@ -19,6 +19,7 @@ from mnemon.tasks import (
     Copy,
     DynamicNGrams,
     Max,
+    MultiQueryRecall,
     PrioritySort,
     RepeatCopy,
     Sinusoid,
@@ -48,7 +49,7 @@ ALL = {
 }
 EVERY = {name: task for name, task in ALL.items() if isinstance(task.input_size, int)}  # others: test_exchanges.py
 TOKENS = {name: task for name, task in EVERY.items() if isinstance(task, TokenTask)}
-OTHERS = TokenTask | Brackets | Sinusoid | Widened | Continual
+OTHERS = TokenTask | Brackets | MultiQueryRecall | Sinusoid | Widened | Continual
 BITS = {name: task for name, task in EVERY.items() if not isinstance(task, OTHERS)}
 every_task = pytest.mark.parametrize("task", EVERY.values(), ids=EVERY.keys())
 token_tasks = pytest.mark.parametrize("task", TOKENS.values(), ids=TOKENS.keys())

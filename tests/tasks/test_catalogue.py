@@ -16,6 +16,8 @@ from mnemon.tasks import (
     Double,
     DynamicNGrams,
     Max,
+    ModeCoverage,
+    MultiModal,
     MultiQueryRecall,
     OddEven,
     Pixels,
@@ -32,6 +34,7 @@ from mnemon.tasks import (
     find_task,
 )
 from tests.data.tiny_data import write_mnist
+from tests.data.tiny_talk import write_chit_chat, write_self_dialogue
 
 CONTINUAL = tuple(
     Widened(task=task, input_size=10, output_size=9)
@@ -116,6 +119,11 @@ THESIS: dict[str, tuple[Task, str, Task]] = {
     "continual": (Continual(parts=CONTINUAL), "copy", CONTINUAL[0]),
     "odd-even": (OddEven(max_length=20), "length 1-20", OddEven(max_length=20)),
     "sum-of-two": (SumOfTwo(max_length=10, largest=50), "length 1-10", SumOfTwo(max_length=10, largest=50)),
+    "multi-modal": (
+        MultiModal(contexts=4, modes=4, length=2, tokens=12, spelling=6, letters=6, table=0),
+        "coverage",
+        ModeCoverage(task=MultiModal(), samples=64),
+    ),
     "token-copy": (TokenCopy(length=50, largest=9), "length 50", TokenCopy(length=50, largest=9)),
     "double": (Double(length=50, largest=9), "length 50", Double(length=50, largest=9)),
     "reverse": (Reverse(length=50, largest=9), "length 50", Reverse(length=50, largest=9)),
@@ -165,7 +173,7 @@ def test_an_entry_points_to_its_file(name: str) -> None:
     assert entry is TASKS[name]
     root = Path(mnemon.__file__).parent.parent
     assert f"class {type(entry.train).__name__}" in (root / entry.file).read_text(encoding="utf-8")
-    assert entry.thesis.startswith(("§7.4.", "§6.5.", "§4.5.", "§3.3.", "beyond"))
+    assert entry.thesis.startswith(("§7.4.", "§6.5.", "§4.5.", "§5.1", "§3.3.", "beyond"))
     assert entry.summary.endswith(".")
 
 
@@ -175,7 +183,7 @@ def test_a_task_over_data_needs_them(name: str) -> None:
         find_task(name)
     assert str(caught.value) == f"task {name!r} needs its data: write --data and the folder that holds them"
     assert (Path(mnemon.__file__).parent.parent / DATA_TASKS[name].file).exists()
-    assert DATA_TASKS[name].thesis.startswith(("§6.5.5", "§6.5.6", "§7.4.4", "§7.4.5"))
+    assert DATA_TASKS[name].thesis.startswith(("§3.3.2", "§5.4", "§6.5.5", "§6.5.6", "§7.4.4", "§7.4.5"))
     assert DATA_TASKS[name].summary.endswith(".")
 
 
@@ -196,17 +204,23 @@ def test_a_task_over_documents_reads_its_own(tmp_path: Path, name: str) -> None:
         find_task(name, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["chit-chat", "self-dialogue"])
+def test_a_task_over_conversations_reads_its_own(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match="Chit-Chat" if name == "chit-chat" else "Self-dialogue"):
+        find_task(name, tmp_path)
+    write_chit_chat(tmp_path)
+    write_self_dialogue(tmp_path)
+    entry = find_task(name, tmp_path)
+    assert list(entry.tests) == ["validation", "test", "test, guided"]
+    assert len({(task.input_size, task.output_size) for task in (entry.train, *entry.tests.values())}) == 1
+
+
 def test_a_near_miss_is_put_right() -> None:
     with pytest.raises(UserError) as caught:
         find_task("asociative_recall")
+    names = ", ".join([*TASKS, *DATA_TASKS])
     assert str(caught.value) == (
-        "no task is called 'asociative_recall': did you mean 'associative-recall'? write one of "
-        "copy, repeat-copy, associative-recall, ngrams, priority-sort, long-copy, "
-        "copy-and-repeat-copy, copy-and-associative-recall, copy-and-priority-sort, four-in-sequence, continual, "
-        "odd-even, sum-of-two, token-copy, double, reverse, add, max, brackets, sinusoid, noisy-sinusoid, "
-        "multi-query-recall, "
-        "mnist, permuted-mnist, omniglot-5, omniglot-10, omniglot-5-persistent, omniglot-10-persistent, babi, "
-        "imdb, ag-news, dbpedia, yelp-polarity, yelp-full, yahoo-answers"
+        f"no task is called 'asociative_recall': did you mean 'associative-recall'? write one of {names}"
     )
 
 

@@ -13,7 +13,10 @@ from mnemon.models.config import ModelConfig
 from mnemon.models.embeddings import begin_with
 from mnemon.tasks.base import FiniteTask, PooledTask, WordTask, known_vectors
 from mnemon.tasks.copy import Copy
-from mnemon.tasks.dialogue import Dialogue, dialogue, encode
+from mnemon.tasks.dialogue import Dialogue, encode
+from mnemon.tasks.dialogue_sets import GUIDED, dialogue
+from mnemon.tasks.guided import Guided
+from mnemon.tasks.spoken import Spoken
 from mnemon.tasks.wording import UNKNOWN, Wording
 from mnemon.training.evaluation import evaluate
 from mnemon.views import TokenVectors
@@ -48,8 +51,10 @@ def test_a_batch() -> None:
 
 def test_it_is_what_the_loop_and_a_test_need() -> None:
     assert isinstance(TASK, FiniteTask)
-    assert isinstance(TASK, PooledTask)
     assert isinstance(TASK, WordTask)
+    assert not isinstance(TASK, PooledTask)  # a guided test says nothing of whole answers
+    assert isinstance(Spoken(task=TASK), FiniteTask)
+    assert isinstance(Spoken(task=TASK), PooledTask)
     assert known_vectors(Copy()) is None
     assert TASK.input_size.views == (TASK.output_size,) == (5,)
 
@@ -65,14 +70,14 @@ def test_the_loss_counts_what_is_asked_alone() -> None:
 
 
 def test_a_test_goes_through_all_contexts_as_often_as_there_are_samples() -> None:
-    task = Dialogue(pairs=encode(PAIRS, WORDING), wording=WORDING, samples=2, contexts=2)
+    task = Spoken(task=Dialogue(pairs=encode(PAIRS, WORDING), wording=WORDING, contexts=2), samples=2)
     assert [batch.mask.shape[1] for batch in task.examples(64)] == [2, 2]
     assert [batch.mask.shape[1] for batch in task.examples(1)] == [1, 1, 1, 1]
     assert [batch.mask.shape[1] for batch in TASK.examples(2)] == [2, 1]
 
 
 def test_samples_differ_and_come_again() -> None:
-    task = Dialogue(pairs=encode(PAIRS, WORDING), wording=WORDING, samples=4)
+    task = Spoken(task=TASK, samples=4)
     first, second = (evaluate(Parrot(), task, name="test", sequences=1, seed=3) for _ in range(2))
     assert first == second
     assert first.metrics["variety"] > 0.25
@@ -84,25 +89,18 @@ def test_rendering() -> None:
     assert TASK.render(batch, 0, batch.targets) == "context   hi you\nresponse  you!\nanswer    you!"
 
 
-@pytest.mark.parametrize(
-    ("name", "write_data"), [("chit-chat", write_chit_chat), ("self-dialogue", write_self_dialogue)]
-)
-def test_sets(tmp_path: Path, name: str, write_data) -> None:  # type: ignore[no-untyped-def]
-    write_data(tmp_path)
-    splits = dialogue(name, tmp_path, words=8)
-    train, validation, test = splits
+@pytest.mark.parametrize("name", WRITERS)
+def test_sets(tmp_path: Path, name: str) -> None:
+    WRITERS[name](tmp_path)
+    train, validation, test, more = dialogue(name, tmp_path, words=8)
     assert isinstance(train, Dialogue)
-    assert isinstance(validation, Dialogue)
-    assert isinstance(test, Dialogue)
-    assert [task.size for task in (train, validation, test)] == [36 - 12, 6, 6]
-    assert (train.output_size, test.samples, validation.samples, test.contexts, train.contexts) == (
-        10,
-        10,
-        1,
-        1000,
-        None,
-    )
-    assert train.wording is test.wording
+    assert isinstance(validation, Guided)
+    assert isinstance(validation.task, Dialogue)
+    assert isinstance(test, Spoken)
+    assert more == {GUIDED: Guided(task=test.task)}
+    assert [task.size for task in (train, validation.task, test.task)] == [36 - 12, 6, 6]
+    assert (train.output_size, test.samples, test.task.contexts, train.contexts) == (10, 10, 1_000, None)
+    assert train.wording is test.task.wording
     vectors = known_vectors(train)
     assert vectors is not None
     for token, vector in zip(vectors.tokens.tolist(), vectors.vectors.tolist(), strict=True):

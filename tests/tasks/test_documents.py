@@ -25,8 +25,8 @@ def write_yelp(root: Path) -> None:
 def parts(root: Path, longest: int | None = None) -> list[Documents]:
     write_yelp(root)
     splits = documents("yelp-polarity", root, longest=longest)
-    assert all(isinstance(part, FiniteTask) for part in splits)
-    return [part for part in splits if isinstance(part, Documents)]
+    assert all(isinstance(part, FiniteTask) for part in splits[:3])
+    return [part for part in splits[:3] if isinstance(part, Documents)]
 
 
 def test_the_splits(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from tests.data.tiny_data import idx_bytes, write, write_mnist
 def parts(folder: Path, *, permuted: bool = False, seed: int = 0, side: int = 2) -> list[Pixels]:
     write_mnist(folder, train=25, test=3, side=side)
     splits = mnist(folder, permuted=permuted, permutation_seed=seed, validation=4)
-    assert all(isinstance(part, FiniteTask) for part in splits)
-    return [part for part in splits if isinstance(part, Pixels)]
+    assert all(isinstance(part, FiniteTask) for part in splits[:3])
+    return [part for part in splits[:3] if isinstance(part, Pixels)]
 
 
 def numbers(batch: Batch) -> list[int]:

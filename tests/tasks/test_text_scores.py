@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemon.errors import UserError
-from mnemon.tasks.answered import Answered, measure
+from mnemon.tasks.spoken import Answered, measure
 from mnemon.tasks.text_scores import Text, average_cosine, corpus_bleu, distinct, require_scores, sentence_bleu
 from mnemon.tasks.wording import UNKNOWN
 from mnemon.views import TokenVectors

@@ -17,7 +17,7 @@ from mnemon.rnn import Engine
 from mnemon.theory import gradients, jacobians
 from tests.parts import make_rnn, random_input
 
-several = settings(deadline=None, max_examples=15, derandomize=True)
+several = settings(deadline=None, max_examples=8, derandomize=True)
 
 
 def elman(recurrent: Tensor, inputs: int = 3, seed: int = 0) -> nn.RNN:

@@ -1,0 +1,126 @@
+"""The usual controllers: feed-forward, Elman, GRU, and LSTM, also normalised and as at first (thesis §2.4.1, §3.1).
+
+Letters: ``B`` batch, ``C`` input and what was read, ``H`` hidden.
+
+Deviations: the GRU applies its reset gate after the recurrent product, as torch.nn.GRU does (the thesis: before). The
+original LSTM's f and h are both tanh, where Hochreiter and Schmidhuber (1997) scale them to ±2 and ±1, and errors flow
+back through its gates, where theirs are cut off.
+"""
+
+import math
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from mnemon.controllers.base import Controller, HiddenState, LSTMState
+
+
+class FeedForwardController(Controller[HiddenState]):
+    """h_t = tanh(W [x_t, r_{t−1}] + b): all memory is outside the controller."""
+
+    recurrent = False
+
+    def forward(self, inputs: Float[Tensor, "B C"], state: HiddenState) -> HiddenState:
+        """One step; the previous state plays no part."""
+        (product,) = self._products(inputs, state.hidden)
+        return HiddenState(torch.tanh(product))
+
+
+class ElmanController(Controller[HiddenState]):
+    """h_t = tanh(W [x_t, r_{t−1}] + U h_{t−1} + b) (Elman, 1990)."""
+
+    def forward(self, inputs: Float[Tensor, "B C"], state: HiddenState) -> HiddenState:
+        """One step."""
+        from_input, from_hidden = self._products(inputs, state.hidden)
+        return HiddenState(torch.tanh(from_input + from_hidden))
+
+
+class GRUController(Controller[HiddenState]):
+    """Gated recurrent unit (thesis §3.1.2), gates r, z, n as torch.nn.GRUCell."""
+
+    gates = 3
+
+    def forward(self, inputs: Float[Tensor, "B C"], state: HiddenState) -> HiddenState:
+        """One step."""
+        from_input, from_hidden = self._products(inputs, state.hidden)
+        reset_x, update_x, candidate_x = from_input.chunk(3, dim=1)
+        reset_h, update_h, candidate_h = from_hidden.chunk(3, dim=1)
+        reset = torch.sigmoid(reset_x + reset_h)  # r_t
+        update = torch.sigmoid(update_x + update_h)  # z_t
+        candidate = torch.tanh(candidate_x + reset * candidate_h)  # h̃_t
+        return HiddenState(torch.lerp(candidate, state.hidden, update))
+
+
+class LSTMController(Controller[LSTMState]):
+    """Long short-term memory (thesis §3.1.1), gates i, f, g, o as torch.nn.LSTMCell."""
+
+    gates = 4
+    state_type = LSTMState
+
+    def forward(self, inputs: Float[Tensor, "B C"], state: LSTMState) -> LSTMState:
+        """One step."""
+        from_input, from_hidden = self._products(inputs, state.hidden)
+        enter, forget, candidate, leave = (from_input + from_hidden).chunk(4, dim=1)
+        cell = torch.sigmoid(forget) * state.cell + torch.sigmoid(enter) * torch.tanh(candidate)
+        return LSTMState(torch.sigmoid(leave) * torch.tanh(cell), cell)
+
+
+class OriginalLSTMController(Controller[LSTMState]):
+    """Long short-term memory of 1997 (thesis §2.4.1, eq. scj), gates i, g, o: what its cell holds is never forgotten.
+
+    Its self-connection is fixed at 1, so errors flow back unchanged; and what is added without end may saturate h_t,
+    the internal state drift for which the LSTM was given its forget gate (:class:`LSTMController`).
+    """
+
+    gates = 3
+    state_type = LSTMState
+
+    def forward(self, inputs: Float[Tensor, "B C"], state: LSTMState) -> LSTMState:
+        """One step."""
+        from_input, from_hidden = self._products(inputs, state.hidden)
+        enter, candidate, leave = (from_input + from_hidden).chunk(3, dim=1)
+        cell = state.cell + torch.sigmoid(enter) * torch.tanh(candidate)  # s(t), with y^in and f
+        return LSTMState(torch.sigmoid(leave) * torch.tanh(cell), cell)  # y^out h(s)
+
+
+class LayerNormLSTMController(Controller[LSTMState]):
+    """LSTM whose gates and cell are layer-normalised (thesis §6.5), gates i, f, g, o.
+
+    Each gate and the cell have a gain and a bias; the matrices have none. The forget gate is lifted by 1.
+
+    The matrices begin with Glorot and Bengio's uniform range whatever the family, as in the authors' program.
+    """
+
+    gates = 4
+    biased = False
+    state_type = LSTMState
+
+    def _add_parameters(self, parameter: Callable[..., nn.Parameter]) -> None:
+        self.norm_gain = parameter(5, self.hidden_size)  # i, f, g, o, cell
+        self.norm_bias = parameter(5, self.hidden_size)
+
+    def reset_parameters(self) -> None:
+        """Matrices U(±√(6 / (inputs + 5 hidden))), one range for [x, r, h] side by side; gains 1 and biases 0."""
+        super().reset_parameters()
+        assert self.weight_ih is not None
+        assert self.weight_hh is not None
+        bound = math.sqrt(6 / (self.weight_ih.shape[1] + 5 * self.hidden_size))
+        for weight in (self.weight_ih, self.weight_hh):
+            nn.init.uniform_(weight, -bound, bound)
+        nn.init.ones_(self.norm_gain)
+        nn.init.zeros_(self.norm_bias)
+
+    def forward(self, inputs: Float[Tensor, "B C"], state: LSTMState) -> LSTMState:
+        """One step."""
+        from_input, from_hidden = self._products(inputs, state.hidden)
+        gates = (from_input + from_hidden).chunk(4, dim=1)
+        enter, forget, candidate, leave = (self._normalise(gate, which) for which, gate in enumerate(gates))
+        cell = torch.sigmoid(forget + 1) * state.cell + torch.sigmoid(enter) * torch.tanh(candidate)
+        cell = self._normalise(cell, 4)
+        return LSTMState(torch.sigmoid(leave) * torch.tanh(cell), cell)
+
+    def _normalise(self, numbers: Float[Tensor, "B H"], which: int) -> Float[Tensor, "B H"]:
+        return F.layer_norm(numbers, (self.hidden_size,), self.norm_gain[which], self.norm_bias[which])
