@@ -9,6 +9,7 @@ where a value that is not finite is written as ``null``, because JSON has no oth
 checksum of the rest of the row; a row without one is taken as it is.
 """
 
+import errno
 import json
 import math
 import os
@@ -50,13 +51,14 @@ class RecordWriter:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = path.open("ab")
+        self._file = path.open("ab", buffering=0)  # what a full disk does not take is not tried again when it is closed
 
     def add(self, record: Record) -> None:
         """Append one row."""
+        line = record.to_line()
         try:
-            self._file.write(record.to_line())
-            self._file.flush()
+            if self._file.write(line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             raise UserError(f"cannot write {self._path}: {error.strerror or error}") from error
 

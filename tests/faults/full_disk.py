@@ -11,7 +11,7 @@ from tests.faults.tally import Tally, count
 from tests.training.tiny_training import run_tiny, weights_and_records
 
 NAMESPACE = ["unshare", "--user", "--map-root-user", "--mount"]
-SIZES = [8, 16, 24, 32, 48, 64, 80]  # KiB: full at the first file, at a checkpoint, at a row
+SIZES = [8, 12, 16, 24, 32, 40, 48]  # KiB: full at the first file, at a checkpoint, at a row
 
 
 def why_not() -> str | None:
