@@ -57,6 +57,17 @@ def test_laws_of_associative_memories_are_those_on_record(name: str) -> None:
         assert f"| `{name}` | {described.setting} | {mean_and_sd(row)} | {len(row.values)} | {beside} |" in page
 
 
+@pytest.mark.parametrize(("page", "name"), [("recall", "associative-recall-mqar"), ("stack", "stack-transduction")])
+def test_tables_over_seeds_are_those_on_record(page: str, name: str) -> None:
+    """Every mean, with its s.d. where there are several seeds, stands in the row of its model."""
+    lines = (ROOT / f"docs/{page}.md").read_text().splitlines()
+    for row in read_results(ROOT / "results" / name).rows:
+        own = [line for line in lines if line.startswith(f"| {row.described.model} |")]
+        assert row.mean is not None
+        shown = f"{row.mean:.1f}" if row.sd is None else f"{row.mean:.1f} ± {row.sd:.1f}"
+        assert any(f"| {shown} |" in line for line in own), (row.described.model, row.described.setting, shown)
+
+
 def variational_table() -> list[str]:
     """The rows of the page on variational models, from the runs on record."""
     measured: dict[str, dict[str, Row]] = {}
