@@ -8,9 +8,12 @@ from typing import Annotated
 
 import tyro
 
+from mnemon.commands.page_tables import makers
 from mnemon.errors import UserError
+from mnemon.report.filling import fill
 from mnemon.report.results import Results, find_experiments, read_results
 from mnemon.report.tables import document
+from mnemon.training.files import write_atomically
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +21,9 @@ class Report:
     """Make one HTML page and one Markdown page of all experiments in a folder, ours beside the thesis's.
 
     Example: mnemon report results
-    For a page of your own: mnemon report results/hopfield-capacity --pictures docs/pictures
+    For a page of your own: mnemon report results/hopfield-capacity --pictures docs/pictures, and
+    mnemon report results --pages docs/*.md to make the tables of pages anew, between <!-- table: results NAME --> and
+    <!-- end of table -->
     """
 
     folder: Annotated[Path, tyro.conf.Positional]
@@ -27,17 +32,30 @@ class Report:
     """The HTML page, the Markdown page being beside it; report.html in the folder by default."""
     pictures: Path | None = None
     """Write the pictures as SVG files, NAME.svg for each experiment, into this folder as well."""
+    pages: tuple[Path, ...] = ()
+    """Write the tables within these Markdown pages, and nothing else."""
     json: bool = False
     """Print one JSON document, and write the pages only where --out is given."""
 
     def run(self) -> None:
         """Read the records, write the pages."""
+        if self.pages:
+            self._fill()
+            return
         experiments = [read_results(folder) for folder in find_experiments(self.folder)]
         if self.json:
             documents = {"experiments": [document(results) for results in experiments]}
             print(json.dumps(documents, indent=2, ensure_ascii=False, allow_nan=False))
         if self.out is not None or self.pictures is not None or not self.json:
             self._write(experiments)
+
+    def _fill(self) -> None:
+        tables = makers(self.folder)
+        filled = {page: fill(page.read_text(), tables) for page in self.pages}  # all before anything is written
+        changed = {page: text for page, text in filled.items() if text != page.read_text()}
+        for page, text in changed.items():
+            write_atomically(page, text.encode())
+        print(f"wrote {', '.join(map(str, changed)) or 'nothing: all tables are as on record'}", file=sys.stderr)
 
     def _write(self, experiments: list[Results]) -> None:
         try:
