@@ -8,12 +8,10 @@ import torch
 from mnemon import MANN, DNCMemory, LSTMController, MemoryCell
 from mnemon.sharing.step import Step, write_onnx
 
-CELL = {"slots": 6, "word": 4, "reads": 2}
-
 
 def dnc() -> MemoryCell:
     torch.manual_seed(0)
-    return MemoryCell(LSTMController(5, 8, learned_state=True), DNCMemory(**CELL), output_size=3)
+    return MemoryCell(LSTMController(5, 8, learned_state=True), DNCMemory(slots=6, word=4, reads=2), output_size=3)
 
 
 def test_the_state_has_names_and_a_loop_over_steps_is_the_network() -> None:
