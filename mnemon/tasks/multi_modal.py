@@ -143,8 +143,9 @@ def _table(task: MultiModal) -> _Table:
 class ModeCoverage(Wrapping):
     """A test that asks for every context many times and counts which of its right answers come.
 
-    ``modes_covered`` is their share among the right ones, the mean over contexts; ``valid`` the share of all answers
-    that are right; ``evenness`` how evenly the right ones come, as the entropy of their shares over log M.
+    A mode is covered where it comes at least half as often as it should, in one of 2M answers; ``modes_covered`` is the
+    share of those that are, the mean over contexts. ``valid`` is the share of all answers that are right, ``evenness``
+    how evenly the right ones come, as the entropy of their shares over log M.
     """
 
     task: MultiModal
@@ -180,7 +181,7 @@ class ModeCoverage(Wrapping):
         entropy = torch.special.entr(shares).sum(1).mean()
         most = torch.tensor(float(self.task.modes)).log()
         return {
-            "modes_covered": float((counts > 0).float().mean()),
+            "modes_covered": float((counts >= self.samples / (2 * self.task.modes)).float().mean()),
             "valid": float(counts.sum()) / len(said),
             "evenness": float(entropy / most) if self.task.modes > 1 else 1.0,
         }
