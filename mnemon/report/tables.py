@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mnemon.report.agreement import agreement
 from mnemon.report.results import Results, Row, Run
 
 COLUMNS = ("setting", "model", "ours", "n", "best", "thesis", "parameters", "thesis's", "time")
@@ -82,6 +83,7 @@ def facts(results: Results) -> list[str]:
     stated = [
         over if described.shows == "law" else f"{described.metric_label}, {described.better} is better; {over}",
         f"thesis: {described.thesis}, {described.aggregate}",
+        str(agreement(results)),
         f"scale {described.scale:g} of the full number of steps; seeds {seeds}",
         f"command: `{shlex.join(results.command)}`",
     ]
