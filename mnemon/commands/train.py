@@ -122,6 +122,7 @@ class Train:
         model_config = self._model_config(entry.train)
         config = self._training(entry.train, model_config)
         from mnemon.training.loop import train  # accelerate takes a while to import
+        from mnemon.training.processes import is_first_process
         from mnemon.training.seeding import seed_everything
 
         check_sizes(threads=self.threads)
@@ -145,6 +146,8 @@ class Train:
             run={"task": self.task, "model": dataclasses.asdict(model_config), "engine": self.engine},
             command=["mnemon", *sys.argv[1:]],
         )
+        if not is_first_process():
+            return
         from rich.console import Console
 
         title = f"{self.model} on {self.task}, {result.parameters:,} parameters, seed {self.seed}"
