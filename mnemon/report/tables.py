@@ -1,7 +1,7 @@
 """Ours beside the thesis's: an experiment as a JSON document, as cells of a table, and as Markdown."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mnemon.report.results import Results, Row, Run
@@ -65,9 +65,9 @@ def cells(row: Row) -> tuple[str, ...]:
 def markdown(results: Results) -> str:
     """The experiment as a section of a Markdown page."""
     described = results.description
-    lines = [f"## {described.title}", "", *(f"- {fact}" for fact in facts(results)), ""]
-    lines += [_line(COLUMNS), _line(["---"] * len(COLUMNS))]
-    lines += [_line(cells(row)) for row in results.rows]
+    lines = [f"## {as_text(described.title)}", "", *(f"- {as_text(fact)}" for fact in facts(results)), ""]
+    lines += [table_line(COLUMNS), table_line(["---"] * len(COLUMNS))]
+    lines += [table_line(cells(row)) for row in results.rows]
     return "\n".join(lines) + "\n"
 
 
@@ -118,5 +118,11 @@ def duration(seconds: float | None) -> str:
     return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"
 
 
-def _line(entries: tuple[str, ...] | list[str]) -> str:
-    return "| " + " | ".join(entry.replace("|", "\\|") for entry in entries) + " |"
+def table_line(entries: Sequence[str]) -> str:
+    """A line of a Markdown table, whatever stands in its cells."""
+    return "| " + " | ".join(as_text(entry).replace("|", "\\|") for entry in entries) + " |"
+
+
+def as_text(words: str) -> str:
+    """Words that Markdown may show but not take for HTML."""
+    return words.replace("<", "&lt;")
