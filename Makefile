@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 RUN := OMP_NUM_THREADS=1 $(BIN)/
 
-.PHONY: demo test lint bench fault audit sanitize portable clean
+.PHONY: demo test lint bench fault soak audit sanitize portable clean
 
 demo: $(READY)
 	$(BIN)/mnemon demo
@@ -23,6 +23,10 @@ bench: $(READY)
 # Runs that are killed, told to stop, damaged, or out of disk, and go on all the same: some minutes.
 fault: $(READY)
 	$(RUN)python -m tests.faults
+
+# Inference of a million steps, a sequence of 100,000, training in rounds: some minutes, most of them inference.
+soak: $(READY)
+	$(RUN)python -m tests.soak
 
 # Known vulnerabilities of every pinned package, from pypi.org itself; a package that it cannot tell of is a failure.
 audit: $(READY)

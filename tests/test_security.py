@@ -90,6 +90,7 @@ def harmless(page: str) -> Reader:
     return found
 
 
+@pytest.mark.filterwarnings("ignore:constrained_layout")  # such names leave no room
 @pytest.mark.parametrize("shows", ["memory", "states", "samples", "nothing"])
 def test_a_report_shows_what_others_wrote_as_text(tmp_path: Path, shows: str) -> None:
     folder = write_experiment(tmp_path / "one", {"ntm": [0.5]}, shows=shows)
