@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 RUN := OMP_NUM_THREADS=1 $(BIN)/
 
-.PHONY: demo test lint bench fault soak audit sanitize portable clean
+.PHONY: demo test lint bench fault fuzz soak audit sanitize portable clean
 
 demo: $(READY)
 	$(BIN)/mnemon demo
@@ -23,6 +23,10 @@ bench: $(READY)
 # Runs that are killed, told to stop, damaged, or out of disk, and go on all the same: some minutes.
 fault: $(READY)
 	$(RUN)python -m tests.faults
+
+# Every reader with broken files, ten minutes each; with atheris where `pip install atheris` has put it into .venv.
+fuzz: $(READY)
+	$(RUN)python -m tests.fuzz
 
 # Inference of a million steps, a sequence of 100,000, training in rounds: some minutes, most of them inference.
 soak: $(READY)
