@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 RUN := OMP_NUM_THREADS=1 $(BIN)/
 
-.PHONY: demo test lint docs bench fault sanitize portable clean
+.PHONY: demo test lint docs bench fault fuzz soak audit sanitize portable clean
 
 demo: $(READY)
 	$(BIN)/mnemon demo
@@ -27,6 +27,19 @@ bench: $(READY)
 # Runs that are killed, told to stop, damaged, or out of disk, and go on all the same: some minutes.
 fault: $(READY)
 	$(RUN)python -m tests.faults
+
+# Every reader with broken files, ten minutes each; with atheris where `pip install atheris` has put it into .venv.
+fuzz: $(READY)
+	$(RUN)python -m tests.fuzz
+
+# Inference of a million steps, a sequence of 100,000, training in rounds: some minutes, most of them inference.
+soak: $(READY)
+	$(RUN)python -m tests.soak
+
+# Known vulnerabilities of every pinned package, from pypi.org itself; a package that it cannot tell of is a failure.
+audit: $(READY)
+	test -x build/audit/bin/pip-audit || { $(PYTHON) -m venv build/audit && build/audit/bin/pip install --quiet pip-audit; }
+	build/audit/bin/pip-audit --strict --disable-pip --no-deps -r constraints.txt
 
 # The kernels under AddressSanitizer and UndefinedBehaviorSanitizer, and under ThreadSanitizer: some minutes to compile.
 ARCH ?= -march=native

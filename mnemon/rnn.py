@@ -9,11 +9,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+from torch.utils.checkpoint import checkpoint
 
 from mnemon import trace
 from mnemon.cell import CellState, MemoryCell
 from mnemon.errors import UserError
-from mnemon.memory.base import Advance, advance_in_torch
+from mnemon.memory.base import Advance, advance_in_torch, check_sizes
 from mnemon.native import engine as native
 from mnemon.state import map_state
 
@@ -50,17 +51,25 @@ class MANN(nn.Module):
         engine: "native" runs the whole sequence in compiled kernels, "reference" step by step in PyTorch, "auto" in the
             kernels where they cover the cell, and at least the memory's steps where they cover the memory. All give the
             same; ``engine_used`` tells which ran last, and why.
+        replay: where gradients are asked for, keep the state after every so many steps and nothing else; the steps
+            between are run again in the backward pass. A sequence of any length then trains in the memory of so many
+            steps, for about a third more time. By default all steps are kept.
     """
 
     engine_used: EngineUsed | None = None
 
-    def __init__(self, cell: MemoryCell, *, batch_first: bool = False, engine: Engine = "auto") -> None:
+    def __init__(
+        self, cell: MemoryCell, *, batch_first: bool = False, engine: Engine = "auto", replay: int | None = None
+    ) -> None:
         super().__init__()
+        if replay is not None:
+            check_sizes(replay=replay)
         if engine not in get_args(Engine):
             raise UserError(f"engine must be one of {', '.join(get_args(Engine))}, got {engine!r}")
         self.cell = cell
         self.batch_first = batch_first
         self.engine = engine
+        self.replay = replay
 
     def reset_parameters(self) -> None:
         """Initialise the cell anew."""
@@ -119,15 +128,27 @@ class MANN(nn.Module):
             raise UserError(f"expected a state for a batch of {batch}, got one for {given}")
         if lengths is not None:
             _check_lengths(lengths, steps, batch)
-        if torch.is_grad_enabled() or torch.compiler.is_compiling() or steps <= AT_ONCE:
+        at_once = self._steps_at_once()
+        if at_once is None or steps <= at_once:
             return self._at_once(inputs, state, lengths)
-        outputs = []  # so that nothing grows with the length but what is returned
-        for start in range(0, steps, AT_ONCE):
-            some = inputs[start : start + AT_ONCE]
+        outputs = []  # so that nothing grows with the length but what is returned, and the states between
+        for start in range(0, steps, at_once):
+            some = inputs[start : start + at_once]
             left = None if lengths is None else (lengths - start).clamp(0, some.shape[0])
-            output, state = self._at_once(some, state, left)
+            if torch.is_grad_enabled():
+                output, state = checkpoint(self._at_once, some, state, left, use_reentrant=False)
+            else:
+                output, state = self._at_once(some, state, left)
             outputs.append(output)
         return torch.cat(outputs), state
+
+    def _steps_at_once(self) -> int | None:
+        """How many steps run in one part; None: all of them."""
+        if torch.compiler.is_compiling():
+            return None
+        if not torch.is_grad_enabled():
+            return AT_ONCE
+        return None if trace.is_recording() else self.replay  # what is played again would be recorded twice
 
     def _at_once(
         self, inputs: Float[Tensor, "T B I"], state: CellState, lengths: Int[Tensor, "rows"] | None
@@ -176,7 +197,8 @@ class MANN(nn.Module):
     def extra_repr(self) -> str:
         """What differs from the defaults."""
         first = ["batch_first=True"] if self.batch_first else []
-        return ", ".join([*first, f"engine={self.engine!r}"])
+        last = [] if self.replay is None else [f"replay={self.replay}"]
+        return ", ".join([*first, f"engine={self.engine!r}", *last])
 
 
 def _check_lengths(lengths: Int[Tensor, "rows"], steps: int, batch: int) -> None:

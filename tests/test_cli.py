@@ -55,6 +55,8 @@ def test_list_as_tables(tmp_path: Path) -> None:
             "reads must be at most slots (4), got 9",
         ),
         (["train", "copy", "--model", "lstm", "--engine", "native"], "has no engines: leave out --engine"),
+        (["train", "copy", "--model", "lstm", "--replay", "5"], "is no cell over a sequence: leave out --replay"),
+        (["train", "copy", "--replay", "0"], "replay must be at least 1, got 0"),
         (["train", "mnist"], "task 'mnist' needs its data: write --data and the folder that holds them"),
         (["train", "mnist", "--data", "nowhere"], "there is no folder nowhere: give --data the one that holds"),
         (["train", "copy", "--writing", "sometimes"], "no writing is called 'sometimes'"),

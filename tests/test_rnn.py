@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mnemon import MANN, DNCMemory, LSTMController, MemoryCell, NTMMemory, UniformWriting, UserError
+from mnemon.models.catalogue import build_model
+from mnemon.models.config import ModelConfig
 from mnemon.rnn import AT_ONCE, Engine
 from mnemon.state import detach, join, map_state, select
+from mnemon.trace import record_trace
 from tests.parts import EVERY_MEMORY, LINES, MEMORIES, WITH_KERNELS, WITHOUT_KERNELS, make_rnn, random_input
 
 ENGINES: tuple[Engine, ...] = ("reference", "native")
@@ -299,3 +302,41 @@ def test_a_long_sequence_without_gradients_is_run_in_parts_and_gives_the_same() 
             parts, state_of_parts = rnn(inputs, lengths=asked)
         assert_same(parts, whole.detach())
         assert_same(state_of_parts, detach(state))
+
+
+@pytest.mark.parametrize(("memory", "engine"), [("ntm", "native"), ("dnc", "reference"), ("stack", "reference")])
+@pytest.mark.usefixtures("unchecked")
+def test_replayed_steps_have_the_same_gradients(memory: str, engine: Engine) -> None:
+    rnn, inputs = make_rnn(memory, engine=engine), random_input(11, 3, 4).requires_grad_()
+    wanted = [inputs, *rnn.parameters()]
+    for lengths in (None, torch.tensor([11, 0, 6])):
+        found = []
+        for replay in (None, 4, 20):
+            rnn.replay = replay
+            output, state = rnn(inputs, lengths=lengths)
+            loss = output.square().sum() + sum(part.square().sum() for part in parts_of(state) if part.requires_grad)
+            found.append([output, *torch.autograd.grad(loss, wanted, allow_unused=True)])
+        for other in found[1:]:
+            assert_same(other, found[0])
+    with pytest.raises(UserError, match="replay must be at least 1, got 0"):
+        MANN(rnn.cell, replay=0)
+    assert "replay=20" in repr(rnn)
+
+
+def test_replayed_steps_have_the_same_noise_and_are_recorded_once() -> None:
+    """Programs are drawn at every step."""
+    config = ModelConfig(name="nutm", hidden=5, slots=4, word=3, heads=1, programs=3, program_choice="gumbel")
+    rnn = build_model(config, 2, 2)
+    assert isinstance(rnn, MANN)
+    inputs, gradients = torch.randn(10, 2, 2), []
+    for replay in (3, None):
+        rnn.replay = replay
+        torch.manual_seed(1)
+        loss = rnn(inputs)[0].square().sum()
+        torch.manual_seed(2)
+        gradients.append(torch.autograd.grad(loss, list(rnn.parameters()), allow_unused=True))
+    torch.testing.assert_close(*gradients)
+    rnn.replay = 3
+    with record_trace(rnn) as trace:
+        rnn(inputs)[0].sum().backward()
+    assert [len(trace[cell]) for cell in trace] == [10]

@@ -92,6 +92,10 @@ class Train:
         result = train_on(
             self.folder, out, config, training, inputs=self.views, resume=self.resume, command=["mnemon", *sys.argv[1:]]
         )
+        from mnemon.training.processes import is_first_process  # after train_on, as it imports accelerate too
+
+        if not is_first_process():
+            return
         document = {"run": str(out), "steps": result.steps, "parameters": result.parameters, "metrics": result.metrics}
         _show(document, self.json, f"{self.model}, {result.parameters:,} parameters, {result.steps} batches")
 

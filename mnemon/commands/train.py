@@ -83,6 +83,8 @@ class Train:
     LMU, whose window it is."""
     engine: Engine = "auto"
     """auto takes the native engine wherever it has a kernel; native insists on it; reference is plain torch."""
+    replay: int | None = None
+    """Steps between two states that are kept for the backward pass, where long sequences need too much memory."""
     data: Path | None = None
     """Folder of the data sets, for tasks that need one; $MNEMON_DATA by default."""
     teacher: float | None = None
@@ -122,14 +124,19 @@ class Train:
         model_config = self._model_config(entry.train)
         config = self._training(entry.train, model_config)
         from mnemon.training.loop import train  # accelerate takes a while to import
+        from mnemon.training.processes import is_first_process
         from mnemon.training.seeding import seed_everything
 
-        check_sizes(threads=self.threads)
+        check_sizes(threads=self.threads, replay=1 if self.replay is None else self.replay)
         keep_freed_memory()
         torch.set_num_threads(self.threads)
         seed_everything(self.seed)
         sizes = (entry.train.input_size, entry.train.output_size)
         model = build_model(model_config, *sizes, vectors=known_vectors(entry.train))
+        if isinstance(model, MANN):
+            model.replay = self.replay
+        elif self.replay is not None:
+            raise UserError(f"model {self.model!r} is no cell over a sequence: leave out --replay")
         if isinstance(model, MANN | EncoderDecoder | Concatenated):
             model.engine = self.engine
         elif self.engine != "auto":
@@ -145,6 +152,8 @@ class Train:
             run={"task": self.task, "model": dataclasses.asdict(model_config), "engine": self.engine},
             command=["mnemon", *sys.argv[1:]],
         )
+        if not is_first_process():
+            return
         from rich.console import Console
 
         title = f"{self.model} on {self.task}, {result.parameters:,} parameters, seed {self.seed}"

@@ -7,16 +7,14 @@ A story can be had word by word, with its questions in between, or as sentences 
 """
 
 import re
-import tarfile
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from lzma import LZMAError
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from mnemon.data.files import open_text
+from mnemon.data.unpacking import tar_members
 from mnemon.errors import UserError
 
 TASKS: dict[int, str] = {
@@ -43,6 +41,7 @@ TASKS: dict[int, str] = {
 }
 ANSWER = "-"  # the word shown while a word of an answer is asked
 WORD = re.compile(r"[\w'-]+|[^\w\s]")
+MOST_DIGITS = 9  # of a number of a line
 MARK = re.compile(r"[^\w]+")  # a word that is none
 FILE = re.compile(r"(?:.*/)?en-10k/qa(\d+)_[^/]*_(train|train\.PARTIAL|test)\.txt")
 
@@ -93,7 +92,7 @@ def _read(folder: Path, read: Callable[[str, str], list[T]]) -> dict[tuple[int, 
     """
     texts = _from_folder(folder)
     for archive in [] if texts else sorted(folder.glob("*tasks_1-20_v1-2*.tar*")):
-        texts |= _from_archive(archive)
+        texts |= {f"{archive}/{name}": text for name, text in tar_members(archive, FILE)}
     found: dict[tuple[int, str], list[T]] = {}
     for name, text in sorted(texts.items()):  # an excerpt comes first, and the whole takes its place
         number, part = _place(name)
@@ -151,11 +150,15 @@ def _lines(text: str, name: str) -> Iterator[_Line]:
         words = _words(sentence)
         answer = answered[0].lower().split(",") if answered else []
         facts = answered[1].split() if len(answered) > 1 else []
-        known = number.isdecimal() and words and all(answer) and all(fact.isdecimal() for fact in facts)
+        known = _whole(number) and words and all(answer) and all(map(_whole, facts))
         if not known or (number != "1" and not begun):
             raise UserError(f"{name} line {count} is not a number and a sentence, with an answer after a question")
         begun = True
         yield _Line(int(number), words, answer, [int(fact) for fact in facts])
+
+
+def _whole(text: str) -> bool:
+    return text.isdecimal() and len(text) <= MOST_DIGITS
 
 
 @cache  # the 800,000 sentences of all tasks are a few thousand
@@ -187,17 +190,4 @@ def _from_folder(folder: Path) -> dict[str, str]:
         if FILE.fullmatch(path.as_posix()):
             with open_text(path) as file:
                 texts[str(path)] = file.read()
-    return texts
-
-
-def _from_archive(path: Path) -> dict[str, str]:
-    texts = {}
-    try:
-        with tarfile.open(path) as archive:
-            for member in archive:
-                file = archive.extractfile(member) if FILE.fullmatch(member.name) else None
-                if file is not None:
-                    texts[f"{path}/{member.name}"] = file.read().decode()
-    except (tarfile.TarError, OSError, EOFError, LZMAError, zlib.error, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {error}") from error
     return texts

@@ -10,12 +10,9 @@ Letters: ``N`` documents, ``W`` words of all documents.
 import csv
 import html
 import re
-import tarfile
-import zlib
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from lzma import LZMAError
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,11 +21,13 @@ from jaxtyping import Int
 from torch import Tensor
 
 from mnemon.data.files import data_folder, find_file, open_text
+from mnemon.data.unpacking import tar_members
 from mnemon.data.words import split_words
 from mnemon.errors import UserError
 
 Document = tuple[int, str]  # the number of its class from 0 on, and its text
 
+CLASS = re.compile(r"[0-9]{1,9}")
 REVIEW = re.compile(r"(?:.*/)?(train|test)/(neg|pos)/[^/]*\.txt")
 HELD_OUT_OF = 10  # one row of so many
 
@@ -140,7 +139,7 @@ def read_csv(path: Path, known: DocumentSet) -> list[Document]:
         rows = csv.reader(file, strict=True)
         try:
             for row in rows:
-                if len(row) < 2 or not row[0].isdecimal() or int(row[0]) > len(known.classes):
+                if len(row) < 2 or not CLASS.fullmatch(row[0]) or int(row[0]) > len(known.classes):
                     wanted = f"a class from 1 to {len(known.classes)} and then text"
                     raise UserError(f"{path} line {rows.line_num} is not {wanted}")
                 documents.append((int(row[0]), " ".join(row[1:]).replace(known.line_end, " ")))
@@ -159,7 +158,7 @@ def read_reviews(folder: Path) -> dict[str, list[Document]]:
     """IMDb's reviews, by part, in the order of their names."""
     named = dict(_from_folder(folder))
     for archive in [] if named else sorted(folder.glob("aclImdb*.tar.*")):
-        named |= _from_archive(archive)
+        named |= dict(tar_members(archive, REVIEW))
     parts: dict[str, list[Document]] = {"train": [], "test": []}
     for name, text in sorted(named.items()):
         if found := REVIEW.fullmatch(name):
@@ -203,14 +202,3 @@ def _from_folder(folder: Path) -> Iterator[tuple[str, str]]:
         if REVIEW.fullmatch(name):
             with open_text(path) as file:
                 yield name, file.read()
-
-
-def _from_archive(path: Path) -> Iterator[tuple[str, str]]:
-    try:
-        with tarfile.open(path) as archive:
-            for member in archive:
-                file = archive.extractfile(member) if REVIEW.fullmatch(member.name) else None
-                if file is not None:
-                    yield member.name, file.read().decode()
-    except (tarfile.TarError, OSError, EOFError, LZMAError, zlib.error, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {error}") from error

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import BinaryIO, TextIO
 
+from mnemon.data.unpacking import unpacked
 from mnemon.errors import UserError
 
 
@@ -31,8 +32,8 @@ def find_file(folder: Path, *names: str, what: str) -> Path:
 def open_bytes(path: Path) -> Iterator[BinaryIO]:
     """A file to read, unpacked on the way where its name ends in ``.gz``."""
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            yield cast(BinaryIO, file)  # a GzipFile is one in all but its declared type
+        with unpacked(path, gzip.open) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+            yield file
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
 

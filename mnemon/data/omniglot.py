@@ -8,7 +8,6 @@ Letters: ``K`` characters, ``E`` drawings of a character, ``S`` side of a pictur
 
 import re
 import struct
-import zipfile
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator
@@ -20,11 +19,13 @@ from jaxtyping import UInt8
 from torch import Tensor
 from torch.nn.functional import adaptive_avg_pool2d
 
+from mnemon.data.unpacking import zip_members
 from mnemon.errors import UserError
 
 ARCHIVES = ("images_background.zip", "images_evaluation.zip")
 DRAWING = re.compile(r"(?:.*/)?([^/]+/character\d+)/[^/]+\.png")
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
+LARGEST_SIDE = 4096
 BLACK_AND_WHITE = (1, 0, 0, 0, 0)  # bits, greyscale, deflate, filters by row, not interlaced
 
 
@@ -36,7 +37,7 @@ def read_omniglot(folder: Path, side: int) -> UInt8[Tensor, "K E P"]:
         if not path.is_file():
             raise UserError(f"{path} is missing: put Omniglot's zip file of that name there")
         found = 0
-        for name, data in _members(path):
+        for name, data in zip_members(path, DRAWING):
             character = DRAWING.fullmatch(name)
             assert character is not None
             drawings[character[1]].append(read_png(data, f"{path}: {name}"))
@@ -63,16 +64,16 @@ def read_png(data: bytes, name: str) -> UInt8[Tensor, "S S"]:
     for kind, body in _chunks(data):
         if kind == b"IHDR":
             width, height, *rest = struct.unpack(">IIBBBBB", body) if len(body) == 13 else (0, 1)
-            if width != height or tuple(rest) != BLACK_AND_WHITE:
+            if width != height or width > LARGEST_SIDE or tuple(rest) != BLACK_AND_WHITE:
                 raise problem
             side = width
         elif kind == b"IDAT":
             packed += body
+    stride = 1 + (side + 7) // 8  # each row begins with its filter, and none is filtered
     try:
-        raw = np.frombuffer(zlib.decompress(packed), dtype=np.uint8)
+        raw = np.frombuffer(zlib.decompressobj().decompress(packed, side * stride + 1), dtype=np.uint8)
     except zlib.error as error:
         raise UserError(f"{name} is damaged: {error}") from error
-    stride = 1 + (side + 7) // 8  # each row begins with its filter, and none is filtered
     if not side or len(raw) != side * stride or raw[::stride].any():
         raise problem
     bits = np.unpackbits(raw.reshape(side, stride)[:, 1:], axis=1)[:, :side]
@@ -83,16 +84,6 @@ def _scaled(pictures: UInt8[Tensor, "E S S"], side: int) -> UInt8[Tensor, "E P"]
     """Each pixel is the share of ink in its part of the picture, from 0 to 255."""
     shares = adaptive_avg_pool2d(pictures.to(torch.float32), side)
     return (shares * 255).round().to(torch.uint8).flatten(1)
-
-
-def _members(path: Path) -> Iterator[tuple[str, bytes]]:
-    """The pictures of an archive, in the order of their names."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for name in sorted(filter(DRAWING.fullmatch, archive.namelist())):
-                yield name, archive.read(name)
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError) as error:
-        raise UserError(f"cannot read {path}: {error}") from error
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from mnemon.errors import UserError
 from mnemon.laws.base import Curve, Panel, measured_from_json
-from mnemon.report.picture import COLOURS, Picture, svg
+from mnemon.report.picture import COLOURS, Picture, label_powers, svg
 from mnemon.report.results import Results
 from mnemon.training.directory import RunDirectory
 from mnemon.training.files import read_json
@@ -101,6 +101,9 @@ def _draw(axes: Axes, panels: list[Panel]) -> None:
     axes.set_ylabel(panel.y_label)
     axes.set_xscale(panel.x_scale)
     axes.set_yscale(panel.y_scale)
+    for axis, scale in ((axes.xaxis, panel.x_scale), (axes.yaxis, panel.y_scale)):
+        if scale == "log":
+            label_powers(axis)
     curves = mean_curves(panels)
     for number, curve in enumerate(curves):
         colour = COLOURS[number % len(COLOURS)]

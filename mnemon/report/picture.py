@@ -1,15 +1,20 @@
 """What all pictures have in common: their colours, their style, and that each is the text of an SVG image."""
 
 import io
+import math
 import re
 from typing import Any, NamedTuple
 
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#222222")
-# text stays text, and the same data give the same bytes
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# text stays text, dollars that would be taken for formulas too, and the same data give the same bytes
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
+    "text.parse_math": False,
     "svg.hashsalt": "mnemon",
     "font.size": 9,
     "axes.grid": True,
@@ -29,3 +34,15 @@ def svg(figure: Figure) -> str:
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     return re.sub(r"^.*?(?=<svg)", "", buffer.getvalue(), flags=re.DOTALL)
+
+
+def label_powers(axis: Axis) -> None:
+    """Name the powers of ten on a logarithmic axis, without the formulas that matplotlib would use."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _in_powers(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _in_powers(value: float) -> str:
+    power = math.log10(value) if value > 0 else math.inf
+    whole = math.isfinite(power) and abs(power - round(power)) < 1e-9
+    return f"10{str(round(power)).translate(SUPERSCRIPTS)}" if whole else f"{value:g}"

@@ -8,6 +8,7 @@ from html import escape
 from typing import NamedTuple
 
 from mnemon.report.results import Results
+from mnemon.report.tables import as_text, table_line
 from mnemon.report.traced import first_traces, part_of
 
 SEPARATOR = " /*/ "
@@ -53,10 +54,9 @@ def samples_as_markdown(results: Results) -> str:
     """The same as sections of a Markdown page."""
     sections = []
     for setting, contexts in exchanges(results).items():
-        lines = [f"### {setting}", "", "| context | by | said in return |", "| --- | --- | --- |"]
+        lines = [f"### {as_text(setting)}", "", "| context | by | said in return |", "| --- | --- | --- |"]
         for exchange in contexts:
             for number, (speaker, said) in enumerate(exchange.said.items()):
-                cells = (exchange.context if not number else "", speaker, said)
-                lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+                lines.append(table_line((exchange.context if not number else "", speaker, said)))
         sections.append("\n".join(lines) + "\n")
     return "\n".join(sections)

@@ -66,13 +66,13 @@ def cells(row: Row) -> tuple[str, ...]:
 def markdown(results: Results) -> str:
     """The experiment as a section of a Markdown page."""
     described = results.description
-    lines = [f"## {described.title}", "", *(f"- {fact}" for fact in facts(results)), ""]
+    lines = [f"## {as_text(described.title)}", "", *(f"- {as_text(fact)}" for fact in facts(results)), ""]
     return "\n".join(lines) + "\n" + table(COLUMNS, [cells(row) for row in results.rows])
 
 
 def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """A table as Markdown."""
-    return "".join(_line(entries) for entries in (head, ["---"] * len(head), *lines))
+    return "".join(f"{table_line(entries)}\n" for entries in (head, ["---"] * len(head), *lines))
 
 
 def facts(results: Results) -> list[str]:
@@ -123,5 +123,11 @@ def duration(seconds: float | None) -> str:
     return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"
 
 
-def _line(entries: Sequence[str]) -> str:
-    return "| " + " | ".join(entry.replace("|", "\\|") for entry in entries) + " |\n"
+def table_line(entries: Sequence[str]) -> str:
+    """A line of a Markdown table, whatever stands in its cells."""
+    return "| " + " | ".join(as_text(entry).replace("|", "\\|") for entry in entries) + " |"
+
+
+def as_text(words: str) -> str:
+    """Words that Markdown may show but not take for HTML."""
+    return words.replace("<", "&lt;")

@@ -81,7 +81,10 @@ class Task(Protocol):
         ...
 
     def loss(self, output: Float[Tensor, "T B O"], batch: Batch) -> Float[Tensor, ""]:
-        """What training minimises."""
+        """What training minimises: a mean over the steps where an answer is asked.
+
+        Processes that share a batch weigh their parts of it by how many steps these ask for.
+        """
         ...
 
     def metrics(self, output: Float[Tensor, "T B O"], batch: Batch) -> dict[str, float]:

@@ -22,13 +22,12 @@ class ChangingModel(Protocol):
         ...
 
 
-def draw(task: Task, batch_size: int, seed: int, device: torch.device, part: int = 0, parts: int = 1) -> Batch:
-    """The batch of a seed on a device; with several parts, every ``parts``-th sequence from ``part`` on.
+def draw(task: Task, batch_size: int, seed: int, device: torch.device) -> Batch:
+    """The batch of a seed on a device.
 
-    All processes draw the whole batch and keep their part of it, so that it does not depend on their number.
+    All processes of a run draw the whole batch and answer their part of it, so that it does not depend on their number.
     """
-    batch = task.sample(batch_size, generator_from(seed))
-    return (batch if parts == 1 else batch.every(parts, part)).to(device)
+    return task.sample(batch_size, generator_from(seed)).to(device)
 
 
 def answer(model: nn.Module, batch: Batch, *, teacher: float = 0.0) -> Float[Tensor, "T B O"]:

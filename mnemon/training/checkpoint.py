@@ -131,7 +131,7 @@ def load(path: Path) -> Checkpoint:
         loss_sum=document["loss_sum"],
         loss_steps=document["loss_steps"],
         groups=document["groups"],
-        records=[parse_record(line, f"{path}, row {row}") for row, line in enumerate(document["records"], start=1)],
+        records=[parse_record(str(line), f"{path}, row {row}") for row, line in enumerate(document["records"], 1)],
         tensors=tensors,
     )
 
@@ -189,7 +189,7 @@ def _document(path: Path, text: str | None) -> dict[str, Any]:
         raise DamagedFile(f"{path} is a safetensors file but not a mnemon checkpoint")
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path} has a damaged JSON document: {error}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DamagedFile(f"{path} is a safetensors file but not a mnemon checkpoint")

@@ -52,7 +52,7 @@ def read_json(path: Path) -> dict[str, Any]:
         document = json.loads(path.read_bytes())
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path} is not a JSON document: {error}") from error
     if not isinstance(document, dict):
         raise DamagedFile(f"{path} holds a JSON {type(document).__name__} where an object is needed")

@@ -28,7 +28,16 @@ from mnemon.training.interrupt import Interrupted, StopRequest
 from mnemon.training.journal import Journal
 from mnemon.training.optimiser import clip, gradient_norm, make_optimiser, set_learning_rate
 from mnemon.training.patience import Patience
-from mnemon.training.processes import make_accelerator, mean_over_processes
+from mnemon.training.processes import (
+    add_up,
+    make_accelerator,
+    mean_over_processes,
+    own_rows,
+    refuse_strangers,
+    rows_of_all,
+    share_of_loss,
+    wait_for_all,
+)
 from mnemon.training.progress import Progress, SilentProgress, make_progress
 from mnemon.training.record import Record, write_records
 from mnemon.training.seeding import batch_seed, seed_noise
@@ -88,8 +97,8 @@ class _Step(NamedTuple):
     """What a step leaves behind for the records."""
 
     number: int
-    batch: Batch
-    output: Tensor
+    batch: Batch  # that of all processes
+    output: Tensor  # the answer to the rows of this one
     loss: float
     stopping: bool  # a signal came, to this process or to another
 
@@ -135,27 +144,31 @@ class _Training:
 
     def open(self, resume: bool) -> None:
         """Take the folder, or refuse it and leave everything as it was."""
-        with self.accelerator.main_process_first():
-            if self.is_main and resume:
-                self.directory.check_resumable(self.described, self.kept)
-            elif self.is_main:
-                self.directory.check_free()
-            if resume:
-                self._restore()
-            if self.is_main:
-                self.directory.claim(self.described)
-                if self.kept is not None:
-                    write_json(self.directory.task, self.kept)
-                if not self._complete:
-                    self.directory.summary.unlink(missing_ok=True)  # of the run that is being extended
-                write_records(self.directory.records, self.rows)
+        if self.is_main:
+            self._take(resume)
+        wait_for_all(self.accelerator)  # damaged checkpoints are set aside by now
+        if resume and not self.is_main:
+            self._restore()
+        refuse_strangers(self.accelerator, self.described, self.model, self.done)
+
+    def _take(self, resume: bool) -> None:
+        if resume:
+            self.directory.check_resumable(self.described, self.kept)
+            self._restore()
+        else:
+            self.directory.check_free()
+        self.directory.claim(self.described)
+        if self.kept is not None:
+            write_json(self.directory.task, self.kept)
+        if not self._complete:
+            self.directory.summary.unlink(missing_ok=True)  # of the run that is being extended
+        write_records(self.directory.records, self.rows)
 
     def go(self, progress: Progress) -> None:
         """Take all steps that are left."""
         if self._complete:
             return
         self.model.train()
-        self.wrapped = self.accelerator.prepare(self.model)
         with StopRequest() as stop, self._journal(progress) as journal:
             for number in range(self.done + 1, self.config.steps + 1):
                 step = self._take_step(number, stop)
@@ -172,40 +185,41 @@ class _Training:
                     )
                 if last:
                     break
-        self.accelerator.wait_for_everyone()  # before any process reads what the main one wrote
+        wait_for_all(self.accelerator)  # before any process reads what the main one wrote
 
     def _take_step(self, number: int, stop: StopRequest) -> _Step:
         """Batch, answer, loss, gradients, and a step of the optimiser if all of these are finite."""
-        rank, ranks = self.accelerator.process_index, self.accelerator.num_processes
         seed = batch_seed(self.config.seed, "train", number)
-        batch = draw(self.task_at(number), self.config.batch_size, seed, self.accelerator.device, rank, ranks)
+        whole = draw(self.task_at(number), self.config.batch_size, seed, self.accelerator.device)
         if self.config.samples is not None:
-            batch = batch.repeat(self.config.samples)
-        seed_noise(self.config.seed, f"train {rank}", number)
+            whole = whole.repeat(self.config.samples)
+        batch = own_rows(self.accelerator, whole)
+        seed_noise(self.config.seed, f"train {self.accelerator.process_index}", number)
         self.optimiser.zero_grad()
         if isinstance(self.model, ChangingModel):
             self.model.begin_step(number, self.config.steps)
         output, loss = self._answer(batch, number)
-        self.accelerator.backward(loss)
-        values = [loss.item(), gradient_norm(self.parameters).item(), float(stop.wanted)]
-        mean_loss, mean_norm, stopping = mean_over_processes(self.accelerator, values)
-        if not (math.isfinite(mean_loss) and math.isfinite(mean_norm)):
+        if self.accelerator.num_processes > 1:
+            loss = share_of_loss(loss, output, batch, whole)
+        loss.backward()  # type: ignore[no-untyped-call]
+        total_loss, stopping = add_up(self.accelerator, self.parameters, [loss.item(), float(stop.wanted)])
+        if not (math.isfinite(total_loss) and math.isfinite(gradient_norm(self.parameters).item())):
             raise TrainingStopped(number, seed, offender(self.model, batch, output, loss), self.saved)
         clip(self.config, self.parameters)
         set_learning_rate(self.config, self.optimiser, number)
         self.optimiser.step()
-        self.loss_sum += mean_loss
+        self.loss_sum += total_loss
         self.loss_steps += 1
-        return _Step(number, batch, output.detach(), mean_loss, stopping > 0)
+        return _Step(number, whole, output.detach(), total_loss, stopping > 0)
 
     def _answer(self, batch: Batch, number: int) -> tuple[Tensor, Tensor]:
         """The output, and what the step minimises: the task's loss and, where weighted, the model's own."""
         task = self.task_at(number)
         teacher = self.config.teacher_share(number)
         if self.config.auxiliary is None:
-            output = answer(self.wrapped, batch, teacher=teacher)
+            output = answer(self.model, batch, teacher=teacher)
             return output, task.loss(output, batch)
-        output, losses = answer_with_losses(self.wrapped, batch, teacher=teacher)
+        output, losses = answer_with_losses(self.model, batch, teacher=teacher)
         weight = self.config.auxiliary_weight(number)
         return output, task.loss(output, batch) + weight * sum(losses.values())
 
@@ -214,11 +228,9 @@ class _Training:
         evaluations = self._evaluations(step.number)
         due = step.number % self.config.log_every == 0
         if due or self._complete:
-            metrics = self.task_at(step.number).metrics(step.output, step.batch)
-            means = mean_over_processes(self.accelerator, list(metrics.values()))
+            metrics = self.task_at(step.number).metrics(rows_of_all(self.accelerator, step.output), step.batch)
             loss = self.loss_sum / self.loss_steps
-            named = dict(zip(metrics, means, strict=True))
-            evaluations.insert(0, Record(kind="train", step=step.number, loss=loss, metrics=named))
+            evaluations.insert(0, Record(kind="train", step=step.number, loss=loss, metrics=metrics))
         if due:
             self.loss_sum, self.loss_steps = 0.0, 0
         for record in evaluations:

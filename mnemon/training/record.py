@@ -97,7 +97,7 @@ def parse_record(line: bytes | str, place: str) -> Record:
             metrics={name: _number(value) for name, value in row["metrics"].items()},
             test=row.get("test"),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise DamagedFile(f"{place} is not a record of a run: {line[:60]!r}") from error
     if not sound:
         raise DamagedFile(f"{place} is damaged: its checksum does not fit what it says")

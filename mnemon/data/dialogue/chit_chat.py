@@ -24,7 +24,7 @@ def read_chit_chat(root: Path, lengths: Lengths, notes: Notes) -> Iterator[Conve
             document = json.load(file)
         except UnicodeDecodeError:
             raise
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UserError(f"{path} is not a JSON document: {error}") from error
     if not isinstance(document, dict):
         raise UserError(f"{path} is not Chit-Chat: an object of conversations is expected")

@@ -52,9 +52,12 @@ def _utterances(path: Path, notes: Notes) -> list[str]:
     """The sentences of an XML file; one that is damaged is left out whole."""
     try:
         with open_bytes(path) as file:
-            sentences = ElementTree.parse(file).getroot().iter("s")
-    except ElementTree.ParseError as error:
-        notes.skip_at("files that are not XML", f"{path} line {error.position[0]}")
+            sentences = ElementTree.parse(file).getroot().iter("s")  # expat itself stops at entities that multiply
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # the last two: of an unknown encoding
+        if isinstance(error, UserError):
+            raise
+        line = error.position[0] if isinstance(error, ElementTree.ParseError) else 1
+        notes.skip_at("files that are not XML", f"{path} line {line}")
         return []
     return [" ".join(word.text or "" for word in sentence.iter("w")) or sentence.text or "" for sentence in sentences]
 

@@ -30,6 +30,6 @@ def read_self_dialogue(root: Path, lengths: Lengths, notes: Notes) -> Iterator[C
 def _turns(line: str) -> list[str] | None:
     try:
         turns = json.loads(line)["turns"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return turns if isinstance(turns, list) and all(isinstance(turn, str) for turn in turns) else None

@@ -85,7 +85,7 @@ def _events(path: Path, folder: Path, notes: Notes) -> pl.DataFrame:
         wanted |= pl.col("code").str.starts_with(DISCHARGE) | pl.col("code").is_null()
         frame = rows.filter(wanted).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise UserError(f"{path} is no shard of MEDS: {str(error).splitlines()[0]}") from error
+        raise UserError(f"{path} is no shard of MEDS: {_problem(error)}") from error
     bad = frame["patient"].is_null() | frame["code"].is_null() | frame["time"].is_null()
     skip_rows("no subject_id, time or code", frame, bad, notes)
     return frame.filter(~bad)
@@ -151,7 +151,7 @@ def _names(folder: Path) -> dict[str, dict[str, str]]:
     try:
         told = pl.read_parquet(path, columns=["code", "description"]).cast(pl.String).drop_nulls()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise UserError(f"{path} needs columns code and description: {str(error).splitlines()[0]}") from error
+        raise UserError(f"{path} needs columns code and description: {_problem(error)}") from error
     described = told.with_columns(view=_view(pl.col("code")))
     return {
         view: dict(
@@ -161,3 +161,8 @@ def _names(folder: Path) -> dict[str, dict[str, str]]:
         )
         for view, prefix in OWN_PREFIX.items()
     }
+
+
+def _problem(error: Exception) -> str:
+    """Its kind, not its words: these may quote what stands in the file, such as a patient's number."""
+    return error.strerror or "it cannot be read" if isinstance(error, OSError) else type(error).__name__
