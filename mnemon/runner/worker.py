@@ -43,6 +43,7 @@ from mnemon.views import ViewSizes
 
 TELL_SECONDS = 0.25  # between two words to the campaign
 GRACE_SECONDS = 5.0  # for saving, when the campaign is gone
+PATIENCE = 15.0  # seconds that a worker before this one, whose campaign is gone, may need to see it and save
 
 
 def main() -> None:
@@ -99,6 +100,7 @@ def _train(job: Job, assignment: Assignment, progress: Progress) -> None:
         run=described,
         command=assignment.command,
         progress=progress,
+        patience=PATIENCE,
     )
     if not job.trace:
         return
