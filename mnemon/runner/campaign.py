@@ -104,9 +104,11 @@ class Campaign:
             with StopRequest() as stop:
                 for run in waiting:
                     crew.give(run, self._assignment(run))
+                asked = False
                 while crew.busy:
-                    if stop.wanted:
+                    if stop.wanted and not asked:
                         crew.ask_to_stop()
+                        asked = True
                     for run, reason in crew.ended():
                         if run.finished:
                             run.tidy()

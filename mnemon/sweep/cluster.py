@@ -1,0 +1,48 @@
+"""A Ray cluster: one that is there, or one on this machine for as long as it is needed.
+
+It reports nothing to its makers and shows no dashboard.
+"""
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import ray
+
+from mnemon.errors import UserError
+
+OBJECT_STORE = 80 * 2**20  # bytes: what goes through it is a few lines of text
+ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AIR_NEW_OUTPUT": "0",
+    "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",  # trials keep records of their own
+}
+
+
+@contextmanager
+def connected(address: str, cpus: int) -> Iterator[None]:
+    """Use the cluster at an address, or one of ``cpus`` processors on this machine where that is empty."""
+    if cpus < 1:
+        raise UserError(f"jobs must be at least 1, got {cpus}")
+    os.environ.update(ENVIRONMENT)
+    try:
+        if address:
+            ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
+        else:
+            ray.init(
+                "local",
+                num_cpus=cpus,
+                object_store_memory=OBJECT_STORE,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        where = f"the cluster at {address}" if address else "a cluster on this machine"
+        raise UserError(f"cannot use {where}: {reason}") from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
