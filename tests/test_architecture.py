@@ -50,6 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": {"errors", "laws", "training"},  # of laws, what they came to
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
     "runner": {"ehr", "errors", "laws", "memory", "models", "report", "tasks", "theory", "trace", "training", "views"},
+    "sweep": {"errors", "report", "runner", "training"},
     "experiments": {"ehr", "errors", "laws", "models", "rnn", "runner", "state", "tasks", "training"},
     "commands": {
         "cell",
@@ -66,6 +67,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "report",
         "rnn",
         "runner",
+        "sweep",
         "tasks",
         "theory",
         "trace",
@@ -117,7 +119,19 @@ def test_tasks_know_no_model_and_nothing_is_unpickled() -> None:
 
 
 def test_import_is_light() -> None:
-    heavy = ["sklearn", "ray", "polars", "rapidfuzz", "nltk", "accelerate", "rich", "tyro", "tensorboard", "matplotlib"]
+    heavy = [
+        "sklearn",
+        "ray",
+        "submitit",
+        "polars",
+        "rapidfuzz",
+        "nltk",
+        "accelerate",
+        "rich",
+        "tyro",
+        "tensorboard",
+        "matplotlib",
+    ]
     script = f"import sys, mnemon; print([name for name in {heavy} if name in sys.modules])"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

@@ -12,6 +12,7 @@ from mnemon.commands.folders import data_folder
 from mnemon.experiments.catalogue import find_experiment
 from mnemon.runner.campaign import Campaign
 from mnemon.runner.display import make_display
+from mnemon.runner.rates import read_rates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +41,8 @@ class Run:
     """Go on with the experiment in the folder."""
     data: Path | None = None
     """Folder of the data sets, for experiments that need one; $MNEMON_DATA by default."""
+    rates: Path | None = None
+    """Learning rates that mnemon sweep --search has chosen: its learning-rates.json."""
     json: bool = False
     """Print one JSON document instead of a table."""
 
@@ -53,6 +56,7 @@ class Run:
             only=self.only,
             data=data_folder(self.data),
             command=["mnemon", *sys.argv[1:]],
+            rates=None if self.rates is None else read_rates(self.rates),
         )
         failures = campaign.go(resume=self.resume, processes=self.jobs, display=make_display())
         tell_outcome(campaign, failures, only=self.only, as_json=self.json)

@@ -1,5 +1,7 @@
 """``mnemon sweep``: an experiment on a cluster, with the same records as ``mnemon run``."""
 
+import dataclasses
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +13,11 @@ from mnemon.commands.campaigns import default_folder, tell_outcome
 from mnemon.commands.folders import data_folder
 from mnemon.errors import UserError, require_package
 from mnemon.experiments.catalogue import find_experiment
+from mnemon.report.description import RATES
 from mnemon.runner.campaign import Campaign
 from mnemon.runner.crew import Crew
 from mnemon.runner.display import make_display
+from mnemon.runner.rates import read_rates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,23 +59,65 @@ class Sweep:
     """Go on with the experiment in the folder."""
     data: Path | None = None
     """Folder of the data sets, for experiments that need one; $MNEMON_DATA by default."""
+    rates: Path | None = None
+    """Learning rates that a search has chosen: its learning-rates.json."""
     json: bool = False
     """Print one JSON document instead of a table."""
+    search: Literal["learning-rate"] | None = None
+    """Instead of running the experiment, search for the learning rate of each job with Ray Tune."""
+    lowest: float = 1e-5
+    """Lowest learning rate of a search."""
+    highest: float = 1e-2
+    """Highest learning rate of a search."""
+    trials: int = 7
+    """Learning rates of a search, from the lowest to the highest; the experiment's own is tried as well."""
+    search_seed: int = 1_000
+    """Seed of a search, which no reported run may have."""
 
     def run(self) -> None:
-        """Run what is not finished, then print the table; exit with 1 where a job failed."""
+        """Run what is not finished, then print the table; or search. Exit with 1 where a job failed."""
+        campaign = self._campaign()
+        if self.search is not None:
+            self._search(campaign)
+            return
+        failures = campaign.go_with(self._crew(campaign.folder), resume=self.resume, display=make_display())
+        tell_outcome(campaign, failures, only=self.only, as_json=self.json)
+
+    def _campaign(self) -> Campaign:
         data = data_folder(self.data)
-        campaign = Campaign(
+        usual = default_folder(self.experiment, self.scale)
+        if self.search is not None:
+            usual = Path("runs") / f"{usual.name}-{self.search}"
+        return Campaign(
             find_experiment(self.experiment),
-            (self.out or default_folder(self.experiment, self.scale)).resolve(),  # jobs begin elsewhere
+            (self.out or usual).resolve(),  # jobs begin elsewhere
             seeds=self.seeds,
             scale=self.scale,
             only=self.only,
             data=None if data is None else data.resolve(),
             command=["mnemon", *sys.argv[1:]],
+            rates=None if self.rates is None else read_rates(self.rates),
         )
-        failures = campaign.go_with(self._crew(campaign.folder), resume=self.resume, display=make_display())
-        tell_outcome(campaign, failures, only=self.only, as_json=self.json)
+
+    def _search(self, campaign: Campaign) -> None:
+        if self.executor != "ray":
+            raise UserError(f"a search needs Ray: leave out --executor {self.executor}")
+        if self.search_seed < self.seeds:
+            raise UserError(f"search-seed {self.search_seed} is one of the seeds reported: write {self.seeds} or more")
+        require_package("ray", "a search", "sweep")
+        from mnemon.sweep.cluster import connected
+        from mnemon.sweep.search import Ladder, Search
+
+        ladder = Ladder(lowest=self.lowest, highest=self.highest, count=self.trials)
+        search = Search(campaign, ladder, self.search_seed)
+        with connected(self.address, self.jobs):
+            found = search.go(resume=self.resume, gpus=self.gpus, retries=self.retries, say=_say)
+        if self.json:
+            print(json.dumps(dataclasses.asdict(found), indent=2, allow_nan=False))
+        record = campaign.folder / RATES
+        _say(f"kept in {record}; mnemon run {self.experiment} --rates {record} --out FOLDER")
+        if any(job.chosen is None for job in found.jobs):
+            sys.exit(1)
 
     def _crew(self, folder: Path) -> Crew:
         if self.executor == "ray":
@@ -95,3 +141,7 @@ class Sweep:
             gpus=int(self.gpus),
             settings=self.slurm,
         )
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

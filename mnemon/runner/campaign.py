@@ -16,6 +16,7 @@ from mnemon.runner.display import Display
 from mnemon.runner.job import Experiment
 from mnemon.runner.local import LocalCrew
 from mnemon.runner.messages import Assignment
+from mnemon.runner.rates import Rates
 from mnemon.runner.run import Run, read_trained
 from mnemon.runner.sharing import take_over
 from mnemon.runner.work import Work
@@ -49,25 +50,27 @@ class Campaign:
         only: str = "",
         data: Path | None = None,
         command: Sequence[str] = (),
+        rates: Rates | None = None,
     ) -> None:
         if seeds < 1:
             raise UserError(f"seeds must be at least 1, got {seeds}")
         if not 0 < scale <= 1:
             raise UserError(f"scale is {scale:g}: write a number above 0, up to 1 for the full number of steps")
-        self.experiment = experiment
+        self.experiment = experiment if rates is None else rates.applied_to(experiment, seeds)
+        self.rates = rates
         self.folder = folder
         self.scale = scale
         self.data = data
         self.command = list(command)
         self.description = experiment.describe(scale)
-        jobs = _wanted_jobs(experiment, only)
-        if data is None and any(job.needs_data for job in jobs):
+        self.jobs = _wanted_jobs(self.experiment, only)
+        if data is None and any(job.needs_data for job in self.jobs):
             raise UserError(f"{experiment.name} needs data: write --data and the folder that holds the data sets")
         # seeds outermost: every row has its first result early
         self.runs = [
             Run(job=job.for_run(seed, scale), folder=folder / "jobs" / job.folder / f"seed-{seed}")
             for seed in range(seeds)
-            for job in jobs
+            for job in self.jobs
         ]
 
     def go(self, *, resume: bool, processes: int, display: Display) -> list[Failure]:
@@ -80,6 +83,8 @@ class Campaign:
         self.folder.mkdir(parents=True, exist_ok=True)
         with only_one_in(self.folder, PATIENCE) as lock:
             self.description.write(self.folder)
+            if self.rates is not None:
+                self.rates.write(self.folder)
             unfinished = [run for run in self.runs if not run.finished]
             for run in self.runs:
                 if run.finished:
@@ -103,7 +108,7 @@ class Campaign:
             crew.start(lock)
             with StopRequest() as stop:
                 for run in waiting:
-                    crew.give(run, self._assignment(run))
+                    crew.give(run, self.assignment(run))
                 asked = False
                 while crew.busy:
                     if stop.wanted and not asked:
@@ -128,7 +133,8 @@ class Campaign:
             )
         return failures
 
-    def _assignment(self, run: Run) -> Assignment:
+    def assignment(self, run: Run) -> Assignment:
+        """What a worker is told of a run."""
         return Assignment(
             job=run.job.to_json(),
             folder=str(run.folder),

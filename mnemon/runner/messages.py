@@ -8,6 +8,7 @@ from mnemon.training.record import json_number
 
 GRACE_SECONDS = 5.0  # for a worker to save in, when it is told to stop or the campaign is gone
 
+
 @dataclass(frozen=True, kw_only=True)
 class Assignment:
     """What a worker is told on its standard input, which stays open as long as the campaign has work for it."""
