@@ -2,7 +2,7 @@
 
 experiment.json                         this description
 jobs/SETTING/MODEL/seed-N/              the folder of a run (:mod:`mnemon.training.directory`)
-learning-rates.json                     which rates a search chose, where the runs have those (:mod:`mnemon.runner.rates`)
+learning-rates.json                     the rates that a search chose, where it was asked (:mod:`mnemon.runner.rates`)
 """
 
 import dataclasses

@@ -8,8 +8,8 @@ those that are reported. The record of a search, ``learning-rates.json``, has ev
                "chosen": 1e-3, "trials": [{"learning_rate": 1e-3, "steps": [1000, …], "losses": [0.69, …],
                                            "ended": "finished"}, …]}, …]}
 
-where ``own`` is the rate that the experiment has without a search, ``losses`` are those of the test that is watched, and
-a trial that ``ended`` otherwise was stopped early or failed.
+where ``own`` is the rate that the experiment has without a search, ``losses`` are those of the test that is watched,
+and a trial that ``ended`` otherwise was stopped early or failed.
 """
 
 import dataclasses

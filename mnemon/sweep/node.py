@@ -1,8 +1,8 @@
 """What a machine of a cluster does with a job: it starts the worker that ``mnemon run`` starts, and waits for it.
 
 The worker is a process of its own. Whatever ends this one, the worker sees it, saves a checkpoint and ends; the next
-try goes on from there. Only text goes to the machine, and nothing comes back but that it is done: the results are in the
-run's folder, which all machines share.
+try goes on from there. Only text goes to the machine, and nothing comes back but that it is done: the results are in
+the run's folder, which all machines share.
 """
 
 import time

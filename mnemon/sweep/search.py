@@ -143,6 +143,7 @@ class Search:
                 run_config=tune.RunConfig(
                     storage_path=str(storage),
                     verbose=0,
+                    checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
                     failure_config=tune.FailureConfig(max_failures=retries),
                 ),
             ).fit()

@@ -54,8 +54,8 @@ def train(
 
     ``run`` is what the caller needs to build model and tasks again, as JSON; it is kept with the run, and a resumed run
     must come with the same. ``command`` is for people: how to repeat the run. Another process in the folder is waited
-    for, ``patience`` seconds. Raises :class:`Interrupted` after Ctrl-C and :class:`TrainingStopped` at a number that is not
-    finite.
+    for, ``patience`` seconds. Raises :class:`Interrupted` after Ctrl-C and :class:`TrainingStopped` at a number that is
+    not finite.
     """
     training = _Training(model, task, tests, config, out, run or {})
     with training.directory.owned(patience) if training.is_main else nullcontext():
