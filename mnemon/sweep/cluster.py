@@ -39,7 +39,7 @@ def connected(address: str, cpus: int) -> Iterator[None]:
                 log_to_driver=False,
                 logging_level=logging.ERROR,
             )
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except Exception as error:  # ray raises nothing narrower
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         where = f"the cluster at {address}" if address else "a cluster on this machine"
         raise UserError(f"cannot use {where}: {reason}") from error
