@@ -13,6 +13,7 @@ import ray
 from mnemon.errors import UserError
 
 OBJECT_STORE = 80 * 2**20  # bytes: what goes through it is a few lines of text
+STARTS = 3
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_AIR_NEW_OUTPUT": "0",
@@ -31,14 +32,7 @@ def connected(address: str, cpus: int) -> Iterator[None]:
         if address:
             ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
         else:
-            ray.init(
-                "local",
-                num_cpus=cpus,
-                object_store_memory=OBJECT_STORE,
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-            )
+            _start(cpus)
     except Exception as error:  # ray raises nothing narrower
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         where = f"the cluster at {address}" if address else "a cluster on this machine"
@@ -47,3 +41,21 @@ def connected(address: str, cpus: int) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _start(cpus: int, tries: int = STARTS) -> None:
+    """Start a cluster; again, where the machine is so busy that it takes longer than the half minute that Ray allows."""
+    try:
+        ray.init(
+            "local",
+            num_cpus=cpus,
+            object_store_memory=OBJECT_STORE,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+        )
+    except Exception:
+        ray.shutdown()
+        if tries == 1:
+            raise
+        _start(cpus, tries - 1)

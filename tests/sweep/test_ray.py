@@ -21,11 +21,11 @@ from tests.sweep.tiny_sweep import ENVIRONMENT, TWO, start
 
 WORKER = "mnemon.runner.worker"
 CLUSTER = """
-import logging, ray
-started = ray.init("local", num_cpus=2, object_store_memory=80 * 2**20, include_dashboard=False,
-                   log_to_driver=False, logging_level=logging.ERROR)
-print(started.address_info["gcs_address"], flush=True)
-input()
+import ray
+from mnemon.sweep.cluster import connected
+with connected("", 2):
+    print(ray.get_runtime_context().gcs_address, flush=True)
+    input()
 """
 
 
@@ -52,7 +52,8 @@ def cluster(ray_folder: None) -> Iterator[Cluster]:
         command, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         assert process.stdout is not None
-        yield Cluster(process.pid, process.stdout.readline().strip())  # ends at the end of its input
+        yield Cluster(process.pid, process.stdout.readline().strip())
+        process.communicate("the end\n")
 
 
 def test_killed_head_and_killed_workers_lose_nothing(tmp_path: Path, request: pytest.FixtureRequest) -> None:

@@ -31,5 +31,5 @@ if __name__ == "__main__":
     from mnemon.cli import main
 
     EXPERIMENTS["two"] = TWO
-    Run.tidy = lambda _: None  # type: ignore[method-assign]
+    Run.tidy = lambda _: None  # type: ignore[assignment, method-assign]
     main()
