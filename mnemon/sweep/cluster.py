@@ -44,7 +44,7 @@ def connected(address: str, cpus: int) -> Iterator[None]:
 
 
 def _start(cpus: int, tries: int = STARTS) -> None:
-    """Start a cluster; again, where the machine is so busy that it takes longer than the half minute that Ray allows."""
+    """Start a cluster; again, where a busy machine takes longer than the half minute that Ray allows."""
     try:
         ray.init(
             "local",
