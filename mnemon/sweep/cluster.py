@@ -16,6 +16,7 @@ OBJECT_STORE = 80 * 2**20  # bytes: what goes through it is a few lines of text
 STARTS = 3
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_worker_niceness": "0",  # jobs run as those of mnemon run do
     "RAY_AIR_NEW_OUTPUT": "0",
     "TUNE_DISABLE_SIGINT_HANDLER": "1",  # Ctrl-C ends a search, which can be resumed
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",  # trials keep records of their own
