@@ -18,6 +18,7 @@ from mnemon.runner.campaign import Campaign
 from mnemon.runner.crew import Crew
 from mnemon.runner.display import make_display
 from mnemon.runner.rates import read_rates
+from mnemon.sweep.ladder import Ladder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,10 +106,10 @@ class Sweep:
         if self.search_seed < self.seeds:
             raise UserError(f"search-seed {self.search_seed} is one of the seeds reported: write {self.seeds} or more")
         require_package("ray", "a search", "sweep")
-        from mnemon.sweep.cluster import connected
-        from mnemon.sweep.search import Ladder, Search
-
         ladder = Ladder(lowest=self.lowest, highest=self.highest, count=self.trials)
+        from mnemon.sweep.cluster import connected
+        from mnemon.sweep.search import Search
+
         search = Search(campaign, ladder, self.search_seed)
         with connected(self.address, self.jobs):
             found = search.go(resume=self.resume, gpus=self.gpus, retries=self.retries, say=_say)

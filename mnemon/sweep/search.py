@@ -11,7 +11,6 @@ import dataclasses
 import math
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from ray import tune
 from ray.tune.schedulers import ASHAScheduler
@@ -22,6 +21,7 @@ from mnemon.runner.campaign import Campaign
 from mnemon.runner.job import Job
 from mnemon.runner.rates import FINISHED, STOPPED, Rates, Searched, Trial, choose, read_rates, with_rate
 from mnemon.runner.run import Run
+from mnemon.sweep.ladder import Ladder
 from mnemon.sweep.trial import WatchedRun, watched_rows
 from mnemon.training.interrupt import Interrupted
 from mnemon.training.lock import only_one_in
@@ -29,26 +29,6 @@ from mnemon.training.record import json_number
 
 REDUCTION = 3  # one in so many goes on to the next rung
 TUNE = "tune"  # Tune's own folder, there while it is at work
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ladder:
-    """Rates from the lowest to the highest, each the same factor above the one before."""
-
-    lowest: float = 1e-5
-    highest: float = 1e-2
-    count: int = 7
-
-    def __post_init__(self) -> None:
-        if not 0 < self.lowest < self.highest < math.inf:
-            raise UserError(f"rates from {self.lowest:g} to {self.highest:g}: write the lower first, above 0")
-        if self.count < 2:
-            raise UserError(f"trials must be at least 2, got {self.count}")
-
-    def rates(self, own: float) -> list[float]:
-        """Three digits of each, and a job's own rate among them."""
-        factor = (self.highest / self.lowest) ** (1 / (self.count - 1))
-        return sorted({own, *(float(f"{self.lowest * factor**rung:.3g}") for rung in range(self.count))})
 
 
 class Search:
