@@ -70,6 +70,7 @@ class QueueCrew:
         self._waiting: deque[tuple[Run, Assignment]] = deque()
         self._working: dict[Any, tuple[Run, Assignment]] = {}  # by submitit's job
         self._failures: Counter[Path] = Counter()
+        self._given_up = False  # any run
 
     def start(self, lock: int) -> None:  # noqa: ARG002 - jobs inherit nothing
         """Find the queue."""
@@ -101,8 +102,11 @@ class QueueCrew:
         for job in [job for job in self._working if job.done()]:
             run, assignment = self._working.pop(job)
             self._failures[run.folder] += not run.finished
-            if run.finished or self._failures[run.folder] > self._retries:
-                ended.append(Ended(run, None if run.finished else _last_words(job.paths.stderr)))
+            if run.finished:
+                ended.append(Ended(run, None))
+            elif self._failures[run.folder] > self._retries:
+                self._given_up = True
+                ended.append(Ended(run, _last_words(job.paths.stderr)))
             else:
                 self._waiting.append((run, assignment))
         return ended
@@ -122,7 +126,7 @@ class QueueCrew:
         """Cancel what is left, and delete what submitit wrote, but for the logs of jobs that failed."""
         for job in self._working:
             job.cancel()
-        if not self._failures.total():
+        if not self._given_up:
             shutil.rmtree(self._folder, ignore_errors=True)
         for pickled in self._folder.glob("*.pkl"):
             pickled.unlink(missing_ok=True)
