@@ -5,6 +5,7 @@ It reports nothing to its makers and shows no dashboard.
 
 import logging
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,6 +15,7 @@ from mnemon.errors import UserError
 
 OBJECT_STORE = 80 * 2**20  # bytes: what goes through it is a few lines of text
 STARTS = 3
+AUTHENTICATION = "RAY_AUTH_MODE"
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_worker_niceness": "0",  # jobs run as those of mnemon run do
@@ -45,7 +47,12 @@ def connected(address: str, cpus: int) -> Iterator[None]:
 
 
 def _start(cpus: int, tries: int = STARTS) -> None:
-    """Start a cluster; again, where a busy machine takes longer than the half minute that Ray allows."""
+    """Start a cluster; again, where a busy machine takes longer than the half minute that Ray allows.
+
+    Its processes know each other by a word that nobody else is told, unless the user has chosen another way.
+    """
+    if AUTHENTICATION not in os.environ:
+        os.environ.update({AUTHENTICATION: "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)})
     try:
         ray.init(
             "local",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -35,6 +36,8 @@ def ray_folder() -> Iterator[None]:
     folder = tempfile.mkdtemp()
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(ENVIRONMENT, "RAY_TMPDIR", folder)
+        patch.setitem(ENVIRONMENT, "RAY_AUTH_MODE", "token")  # for the clusters of these tests alone
+        patch.setitem(ENVIRONMENT, "RAY_AUTH_TOKEN", secrets.token_hex(32))
         yield
     shutil.rmtree(folder, ignore_errors=True)
 
