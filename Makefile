@@ -73,7 +73,7 @@ portable: $(READY)
 
 $(READY): pyproject.toml constraints.txt CMakeLists.txt $(wildcard mnemon/native/src/*)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet -c constraints.txt -e ".[train,viz,text,ehr,export,docs,dev]"
+	$(BIN)/pip install --quiet -c constraints.txt -e ".[train,viz,text,ehr,export,sweep,docs,dev]"
 	touch $@
 
 clean:

@@ -50,6 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": {"errors", "laws", "training"},  # of laws, what they came to
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
     "runner": {"ehr", "errors", "laws", "memory", "models", "report", "tasks", "theory", "trace", "training", "views"},
+    "sweep": {"errors", "report", "runner", "training"},
     "experiments": {"ehr", "errors", "laws", "models", "rnn", "runner", "state", "tasks", "training"},
     "sharing": {"cell", "errors", "models", "state", "training", "views"},
     "commands": {
@@ -68,6 +69,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "rnn",
         "runner",
         "sharing",
+        "sweep",
         "tasks",
         "theory",
         "trace",
@@ -119,7 +121,19 @@ def test_tasks_know_no_model_and_nothing_is_unpickled() -> None:
 
 
 def test_import_is_light() -> None:
-    heavy = ["sklearn", "ray", "polars", "rapidfuzz", "nltk", "accelerate", "rich", "tyro", "tensorboard", "matplotlib"]
+    heavy = [
+        "sklearn",
+        "ray",
+        "submitit",
+        "polars",
+        "rapidfuzz",
+        "nltk",
+        "accelerate",
+        "rich",
+        "tyro",
+        "tensorboard",
+        "matplotlib",
+    ]
     script = f"import sys, mnemon; print([name for name in {heavy} if name in sys.modules])"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
