@@ -1,4 +1,4 @@
-"""The command line: ``mnemon demo``, ``list``, ``train``, ``run``, ``report``, ``profile``, ``chat``, ``bench``, …
+"""The command line: ``mnemon demo``, ``list``, ``train``, ``run``, ``report``, ``view``, ``profile``, ``chat``, ``bench``, …
 
 Bad input gives one line on standard error that says what to write instead, and exit code 2.
 """
@@ -21,6 +21,7 @@ from mnemon.commands.profile import Profile
 from mnemon.commands.report import Report
 from mnemon.commands.run import Run
 from mnemon.commands.train import Train
+from mnemon.commands.view import ViewRun
 from mnemon.errors import UserError
 
 Command = (
@@ -29,6 +30,7 @@ Command = (
     | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Run, tyro.conf.subcommand("run")]
     | Annotated[Report, tyro.conf.subcommand("report")]
+    | Annotated[ViewRun, tyro.conf.subcommand("view")]
     | Annotated[Profile, tyro.conf.subcommand("profile")]
     | Annotated[Chat, tyro.conf.subcommand("chat")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
@@ -50,12 +52,12 @@ def main() -> None:
         _fail(str(stopped), 130)
 
 
-def _parse() -> Demo | List | Train | Run | Report | Profile | Chat | Bench | Ehr:
+def _parse() -> Demo | List | Train | Run | Report | ViewRun | Profile | Chat | Bench | Ehr:
     """tyro's answer, with its boxed complaints folded into one line."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            command: Demo | List | Train | Run | Report | Profile | Chat | Bench | Ehr = tyro.cli(
+            command: Demo | List | Train | Run | Report | ViewRun | Profile | Chat | Bench | Ehr = tyro.cli(
                 Command,
                 prog="mnemon",
                 config=(tyro.conf.OmitSubcommandPrefixes,),

@@ -24,7 +24,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from mnemon.runner.clusters import principal_components, silhouette
+from mnemon.theory.clusters import principal_components, silhouette
 from mnemon.tasks.answering import AnsweringTask
 from mnemon.tasks.base import Batch, Task
 from mnemon.tasks.ngrams import DynamicNGrams
