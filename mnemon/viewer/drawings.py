@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from mnemon.viewer.memories import Watched
-from mnemon.viewer.panel import Clock, Heat, Lines, Matrix, Panel, Shares
+from mnemon.viewer.panel import Clock, Heat, Lines, Panel, Shares
 
 
 class Shades(NamedTuple):
@@ -35,8 +35,8 @@ class Gate(NamedTuple):
 
 
 WEIGHTINGS = {
-    "write_weights": Shades("Where it writes", "The write weighting; darker is more.", "slot", "write", writes=True),
-    "read_weights": Shades("Where it reads", "The read weighting; darker is more.", "slot", "read"),
+    "write_weights": Shades("Where it writes", "The write weighting: strong where most is written.", "slot", "write", writes=True),
+    "read_weights": Shades("Where it reads", "The read weighting: strong where most is read.", "slot", "read"),
 }
 KEYS = {
     "key": Shades("The key it writes under", "A matrix memory has keys in place of slots.", "key", "write", writes=True),
@@ -45,7 +45,7 @@ KEYS = {
     "signals": Shades("What enters the window", "Each signal is compressed over a window of steps.", "signal", "plain"),
 }
 FILLINGS = {
-    "usage": Shades("Which slots are in use", "Usage: dark slots are kept, light ones may be overwritten.", "slot", "use"),
+    "usage": Shades("Which slots are in use", "Usage: what is strong is kept, what is faint may be overwritten.", "slot", "use"),
     "strengths": Shades("What is in the line", "Strength: how much of a row has not been popped.", "slot", "use"),
 }
 GATES = {
@@ -62,7 +62,8 @@ GATES_OF_ADDRESSES = {"read": Gate("read by content"), "write": Gate("write by c
 GATES_NOTE = "Open at 1, closed at 0; not drawn where the memory was not written."
 READ_MODES = ("backward", "content", "forward")
 MODES_NOTE = "By content, or along the order of writing, backward or forward."
-LINKS_NOTE = "The link matrix: dark where a row's slot was written right after a column's."
+MEMORY_NOTE = "Bars: where it writes (left) and reads (right)."
+LINKS_NOTE = "The link matrix: strong where a row's slot was written right after a column's."
 
 
 def weighting_panels(watched: Watched, clock: Clock) -> Iterator[Panel]:
@@ -92,23 +93,6 @@ def steering_panels(watched: Watched, clock: Clock) -> Iterator[Panel]:
     for name, drawing in FILLINGS.items():
         if name in state:
             yield from _shades(watched, drawing, state[name], place)
-
-
-def matrix_panels(watched: Watched, clock: Clock) -> Iterator[Panel]:
-    """What there is at a step."""
-    place = {"clock": clock, "cell": watched.cell, "space": watched.space}
-    memory, links = watched.state.get("memory"), watched.state.get("links")
-    if memory is not None and memory.shape[1:].numel():
-        bars = "Bars: where it writes (left) and reads (right)." if watched.has_slots else ""
-        rows = "slot" if watched.has_slots else "key"
-        yield Matrix(
-            title=watched.of("What is in the memory"), note=bars, rows=rows, columns="number", values=memory, **place
-        )
-    if links is not None and links.shape[1:].numel():
-        title = watched.of("In which order slots were written")
-        yield Matrix(
-            title=title, note=LINKS_NOTE, rows="slot", columns="slot before", values=links, columns_are_slots=True, **place
-        )
 
 
 def program_panels(cell: str, programs: Float[Tensor, "T H K"], heads: int, clock: Clock) -> Iterator[Panel]:

@@ -23,7 +23,8 @@ from mnemon.trace import CellTrace
 class Watched(NamedTuple):
     """One memory of one cell; every tensor begins with T and has no batch."""
 
-    cell: str
+    module: str
+    cell: str  # what the module is called on the page
     number: int | None  # where the cell has several
     interface: dict[str, Any]
     state: dict[str, Any]  # with ``memory`` where there is any
@@ -40,7 +41,7 @@ class Watched(NamedTuple):
         return title if self.number is None else f"{title}, memory {self.number}"
 
 
-def memories_of(name: str, trace: CellTrace, row: int, steps: int) -> list[Watched]:
+def memories_of(module: str, name: str, trace: CellTrace, row: int, steps: int) -> list[Watched]:
     """All memories of a cell, for the first ``steps`` steps of a row."""
 
     def cut(part: Tensor) -> Tensor:
@@ -50,7 +51,7 @@ def memories_of(name: str, trace: CellTrace, row: int, steps: int) -> list[Watch
     written = cut(trace.written)
     numbers = [None] if len(found) == 1 else list(range(1, 1 + len(found)))
     return [
-        Watched(name, number, interface._asdict(), _fields(state), written, f"{name}, memory {number or 1}")
+        Watched(module, name, number, interface._asdict(), _fields(state), written, f"{module}, memory {number or 1}")
         for number, (interface, state) in zip(numbers, found, strict=True)
     ]
 

@@ -112,11 +112,10 @@ class Tokens(Panel):
 
     texts: Sequence[str]
     wrong: Sequence[bool] = ()
-    answers: bool = False  # whether the model said them
 
     def details(self, arrays: Arrays) -> dict[str, Any]:  # noqa: ARG002 (it has no numbers)
         """The texts as they are."""
-        return {"texts": list(self.texts), "wrong": [int(step) for step in self.wrong], "answers": self.answers}
+        return {"texts": list(self.texts), "wrong": [int(step) for step in self.wrong]}
 
 
 @dataclass(frozen=True, kw_only=True)

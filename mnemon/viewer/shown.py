@@ -1,27 +1,22 @@
-"""The sequence itself: what a model was shown, what it was asked for, and what it answered.
+"""The sequence itself: what a model was shown, and what it made of it.
 
 Letters: ``T`` steps, ``B`` batch, ``I`` input channels, ``O`` output channels.
-
-Bits become a row for each channel, classes and words a text at each step, numbers lines. A wrong answer is marked.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from mnemon.tasks.base import Batch, Task
 from mnemon.tasks.phases import phases
-from mnemon.tasks.scoring import wrong_bits, wrong_classes
-from mnemon.tasks.sinusoid import Sinusoid
+from mnemon.viewer.answers import Answer, answers_of
 from mnemon.viewer.naming import asks_bits, name_of, names_of
-from mnemon.viewer.panel import Clock, Heat, Lines, Panel, Tokens
+from mnemon.viewer.panel import Clock, Heat, Panel, Tokens
 from mnemon.viewer.timeline import Timeline, steps_of
 
-LONGEST_BITS = 12  # that are spelt out
-ANSWER_NOTE = "Shades are probabilities; × marks a wrong answer."
+MOST_CHANNELS = 12  # that are put into words
 
 
 class Shown(NamedTuple):
@@ -30,6 +25,7 @@ class Shown(NamedTuple):
     panels: list[Panel]
     phases: list[str]
     texts: list[str]
+    answers: list[Answer]
 
 
 def shown_sequence(
@@ -37,99 +33,52 @@ def shown_sequence(
 ) -> Shown:
     """A sequence of one's own, of which no task is known."""
     clock = timeline.answer
-    panels = [_input_panel(inputs, (), clock, bits=True)]
+    panels: list[Panel] = [_grid(inputs, (), clock)]
     if output is not None:
         panels.append(Heat(title="Output", rows="channel", values=output, clock=clock))
-    return Shown(panels, ["sequence"] * timeline.steps, _texts(inputs, (), bits=True))
+    return Shown(panels, ["sequence"] * timeline.steps, _spell(inputs, ()), [])
 
 
 def shown_row(task: Task, batch: Batch, row: int, output: Float[Tensor, "T B O"], timeline: Timeline) -> Shown:
     """One row of a task's batch."""
-    steps, names, bits = timeline.steps, names_of(task), asks_bits(task)
+    steps, names, clock = timeline.steps, names_of(task), timeline.answer
     inputs = batch.inputs[:steps, row]
-    answers = _answers(task, batch, row, output, timeline.answer, names.outputs)
-    texts = _texts(inputs, names.inputs, bits=bits)
-    first = _input_panel(inputs, names.inputs, timeline.answer, bits=bits)
-    return Shown([first, *answers], phases(task, batch, row)[:steps], texts)
+    answers = answers_of(task, batch, row, output, clock, names.outputs)
+    if not asks_bits(task) and _are_tokens(inputs):
+        texts = [name_of(int(step.argmax()), names.inputs) if step.any() else "" for step in inputs]
+        panel: Panel = Tokens(title="Input", texts=texts, clock=clock)
+    else:
+        texts, panel = _spell(inputs, names.inputs), _grid(inputs, names.inputs, clock)
+    return Shown([panel, *answers.panels], phases(task, batch, row)[:steps], texts, answers.in_words)
 
 
 def shown_visits(task: Task, batch: Batch, row: int, output: Float[Tensor, "T B O"], timeline: Timeline) -> Shown:
     """The views that a row was shown, and its answers."""
-    assert batch.visits is not None
     names = names_of(task)
-    texts, panels = [""] * timeline.steps, []
+    texts, panels = [""] * timeline.steps, list[Panel]()
     for number, clock in enumerate(timeline.views):
-        tokens = [
-            token for visit in batch.visits for token in visit.views[number][: int(visit.lengths[number][row]), row].tolist()
-        ]
-        said = [name_of(token, names.inputs) for token in tokens]
+        said = [name_of(token, names.inputs) for token in _tokens(batch, row, number)]
         title = "Input" if len(timeline.views) == 1 else f"Input, view {number + 1}"
         panels.append(Tokens(title=title, texts=said, clock=clock))
         for step, text in zip(steps_of(clock), said, strict=True):
             texts[step] = f"{texts[step]} {text}".strip()
-    answers = _answers(task, batch, row, output, timeline.answer, names.outputs)
+    answers = answers_of(task, batch, row, output, timeline.answer, names.outputs)
     kinds = ["read"] * timeline.steps
     for step in steps_of(timeline.answer):
         kinds[step] = "answer"
-    return Shown([*panels, *answers], kinds, texts)
+    return Shown([*panels, *answers.panels], kinds, texts, answers.in_words)
 
 
-def _answers(
-    task: Task, batch: Batch, row: int, output: Float[Tensor, "T B O"], clock: Clock, names: Sequence[str]
-) -> list[Panel]:
-    steps = sum(count for _, count in clock)
-    asked = batch.mask[:steps, row] > 0
-    targets, said = batch.targets[:steps, row], output[:steps, row]
-    if isinstance(task, Sinusoid):
-        return [_numbers(targets, said, asked, clock)]
-    if asks_bits(task):
-        return _bits(targets, said, asked, wrong_bits(output, batch)[:steps, row], clock, names)
-    wrong = wrong_classes(output, batch)[:steps, row].tolist()
-    right, own = (
-        [name_of(token, names) if there else "" for token, there in zip(each.argmax(-1).tolist(), asked.tolist(), strict=True)]
-        for each in (targets, said)
-    )
+def _tokens(batch: Batch, row: int, view: int) -> list[int]:
+    """Of one view, in all visits."""
+    assert batch.visits is not None
     return [
-        Tokens(title="Target", texts=right, clock=clock),
-        Tokens(title="Prediction", note="× marks a wrong answer.", texts=own, wrong=wrong, answers=True, clock=clock),
+        int(token) for visit in batch.visits for token in visit.views[view][: int(visit.lengths[view][row]), row].tolist()
     ]
 
 
-def _bits(
-    targets: Float[Tensor, "T O"],
-    said: Float[Tensor, "T O"],
-    asked: Bool[Tensor, "T"],
-    wrong: Bool[Tensor, "T O"],
-    clock: Clock,
-    names: Sequence[str],
-) -> list[Panel]:
-    """Blank where nothing is asked; of very many channels those that are asked for or answered."""
-    blank = ~asked.unsqueeze(1)
-    right, own = (each.masked_fill(blank, torch.nan) for each in (targets, said.sigmoid()))
-    labels = [name_of(number, names) for number in range(targets.shape[1])]
-    if len(labels) > 4 * LONGEST_BITS:
-        kept = ((targets > 0) | (said > 0) | wrong).any(0).nonzero().flatten().tolist()
-        right, own, wrong, labels = right[:, kept], own[:, kept], wrong[:, kept], [labels[number] for number in kept]
-    return [
-        Heat(title="Target", rows="channel", names=labels, values=right, clock=clock),
-        Heat(title="Prediction", note=ANSWER_NOTE, rows="channel", names=labels, values=own, wrong=wrong, clock=clock),
-    ]
-
-
-def _numbers(
-    targets: Float[Tensor, "T O"], said: Float[Tensor, "T O"], asked: Bool[Tensor, "T"], clock: Clock
-) -> Panel:
-    blank = ~asked.unsqueeze(1)
-    values = torch.cat([each.masked_fill(blank, torch.nan) for each in (targets, said)], dim=1)
-    several = targets.shape[1] > 1
-    names = [f"{what} {number}" if several else what for what in ("target", "prediction") for number in range(1, 1 + targets.shape[1])]
-    return Lines(title="Target and prediction", names=names, values=values, clock=clock)
-
-
-def _input_panel(inputs: Float[Tensor, "T I"], names: Sequence[str], clock: Clock, *, bits: bool) -> Panel:
-    if not bits and _are_tokens(inputs):
-        return Tokens(title="Input", texts=_texts(inputs, names, bits=False), clock=clock)
-    labels = names if len(names) == inputs.shape[1] else ()
+def _grid(inputs: Float[Tensor, "T I"], names: Sequence[str], clock: Clock) -> Panel:
+    labels = [name_of(channel, names) for channel in range(inputs.shape[1])] if names else ()
     return Heat(title="Input", rows="channel", names=labels, values=inputs, clock=clock)
 
 
@@ -139,12 +88,18 @@ def _are_tokens(inputs: Float[Tensor, "T I"]) -> bool:
     return bool(one_hot) and inputs.shape[1] > 1
 
 
-def _texts(inputs: Float[Tensor, "T I"], names: Sequence[str], *, bits: bool) -> list[str]:
-    """What was shown at each step, in few words; nothing where that is not possible."""
-    if not bits and _are_tokens(inputs):
-        return [name_of(int(step.argmax()), names) if step.any() else "" for step in inputs]
-    if ((inputs == 0) | (inputs == 1)).all() and inputs.shape[1] <= LONGEST_BITS:
-        return ["".join("1" if bit else "0" for bit in step) if any(step) else "" for step in inputs.tolist()]
-    if inputs.shape[1] <= 2:
-        return [", ".join(f"{number:.2f}" for number in step) for step in inputs.tolist()]
-    return [""] * len(inputs)
+def _spell(inputs: Float[Tensor, "T I"], names: Sequence[str]) -> list[str]:
+    """Bits as digits, other channels by their names, with their number where it is not one; few channels only."""
+    if inputs.shape[1] > MOST_CHANNELS:
+        return [""] * len(inputs)
+    labels = [name_of(channel, names) for channel in range(inputs.shape[1])]
+    are_bits = [not names or label.startswith("bit") for label in labels]
+    whole = bool(((inputs == 0) | (inputs == 1)).all())
+
+    def spell(step: list[float]) -> str:
+        bits = [value for value, is_bit in zip(step, are_bits, strict=True) if is_bit]
+        marks = [(label, value) for label, value, is_bit in zip(labels, step, are_bits, strict=True) if value and not is_bit]
+        digits = ("".join(f"{bit:.0f}" for bit in bits) if whole else ", ".join(f"{bit:.2f}" for bit in bits)) if any(bits) else ""
+        return " ".join([digits, *(label if value == 1 else f"{label} {value:.2g}" for label, value in marks)]).strip()
+
+    return [spell(step) for step in inputs.tolist()]

@@ -12,9 +12,9 @@ const RAMPS = {
   },
   dark: {
     plain: ["#1d2129", "#7a828e", "#f4f6f8"],
-    write: ["#1d2129", "#9a4a0c", "#f28e2b", "#ffe3c2"],
-    read: ["#1d2129", "#1d5a96", "#5fb0f0", "#def1ff"],
-    use: ["#1d2129", "#59489c", "#a692e6", "#efe8ff"],
+    write: ["#1d2129", "#8a3f08", "#e87f1e", "#ffc27a"],
+    read: ["#1d2129", "#1d5a96", "#4da3ea", "#9fd4ff"],
+    use: ["#1d2129", "#59489c", "#9b85e3", "#cfc0ff"],
     signed: ["#d6ecff", "#5fb0f0", "#1d5a96", "#1d2129", "#9a4a0c", "#f28e2b", "#ffe3c2"],
     time: ["#3f6fd0", "#7389b8", "#a09f98", "#cdbb77", "#ffe95c"],
   },

@@ -7,7 +7,7 @@ class HeatPlot extends TimePlot {
 
   get rowHeight() {
     const rows = this.rows.length;
-    return this.panel.names.length ? Math.max(4, Math.min(14, 220 / rows)) : Math.max(3, Math.min(13, 200 / rows));
+    return this.panel.names.length ? Math.max(4, Math.min(12, 200 / rows)) : Math.max(3, Math.min(12, 190 / rows));
   }
 
   get height() {
@@ -44,17 +44,9 @@ class HeatPlot extends TimePlot {
   }
 
   paintWrong(context) {
-    context.strokeStyle = ink().mark;
-    context.lineWidth = 1.6;
     const reach = Math.max(2, Math.min(this.page.stepWidth, this.rowHeight) / 2 - 2);
     for (const [own, row] of this.panel.wrong) {
-      const [x, y] = [this.xOfOwn(own) + this.page.stepWidth / 2, (row + 0.5) * this.rowHeight];
-      context.beginPath();
-      context.moveTo(x - reach, y - reach);
-      context.lineTo(x + reach, y + reach);
-      context.moveTo(x + reach, y - reach);
-      context.lineTo(x - reach, y + reach);
-      context.stroke();
+      paintCross(context, this.xOfOwn(own) + this.page.stepWidth / 2, (row + 0.5) * this.rowHeight, reach);
     }
   }
 

@@ -6,7 +6,7 @@ class HeldPlot extends TimePlot {
   }
 
   get rowHeight() {
-    return Math.max(5, Math.min(17, 300 / this.rows.length));
+    return Math.max(5, Math.min(16, 380 / this.rows.length));
   }
 
   get height() {
@@ -27,6 +27,8 @@ class HeldPlot extends TimePlot {
 
   paint(context) {
     const { rows, rowHeight } = this;
+    const sources = rows.flatMap((slot) => this.bars(slot).map(({ source }) => source));
+    [this.earliest, this.latest] = [Math.min(...sources), Math.max(...sources)];
     this.paintRows(context, rows, rowHeight, "slot");
     context.strokeStyle = ink().line;
     context.textAlign = "left";
@@ -41,7 +43,7 @@ class HeldPlot extends TimePlot {
   }
 
   paintBar(context, { source, first, end }, top, rowHeight) {
-    const colour = mixRamp(RAMPS[theme.name].time, source / Math.max(1, this.run.steps - 1));
+    const colour = mixRamp(RAMPS[theme.name].time, (source - this.earliest) / Math.max(1, this.latest - this.earliest));
     const width = (end - first) * this.page.stepWidth;
     context.fillStyle = cssColour(colour);
     context.beginPath();

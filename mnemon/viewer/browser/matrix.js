@@ -36,7 +36,7 @@ class MatrixPlot {
     this.left = 44 + bars;
     const room = this.page.nowWidth - this.left - bars - 6;
     this.cellWidth = Math.max(2, Math.min(LARGEST_CELL, room / columns.length));
-    this.cellHeight = Math.max(2.5, Math.min(LARGEST_CELL, (this.panel.columnsAreSlots ? 260 : 380) / rows.length));
+    this.cellHeight = Math.max(2.5, Math.min(LARGEST_CELL, (this.panel.columnsAreSlots ? 200 : 310) / rows.length));
     if (this.panel.columnsAreSlots) this.cellHeight = this.cellWidth = Math.min(this.cellWidth, this.cellHeight);
     this.context = sizeCanvas(this.canvas, this.page.nowWidth, rows.length * this.cellHeight + 20);
     this.legend.replaceChildren(rampLegend(this.panel.array, this.panel.hue));

@@ -7,6 +7,12 @@ const AT_A_STEP = ["matrix", "states"]; // kinds that show one step, not all
 const NOW_WIDTH = 340;
 const MANY_SLOTS = 16; // from which on slots that no head visits are hidden at first
 
+// What a newcomer needs to know first.
+const LEAD = () => [
+  "A model reads one sequence, a step in each column. ", make("b", { class: "write" }, "Orange"), " is where it writes its memory, ",
+  make("b", { class: "read" }, "blue"), " where it reads; the bar across all panels is the step that is told in words and shown on its own.",
+];
+
 class Page {
   constructor({ title, runs }) {
     this.runs = runs;
@@ -18,7 +24,7 @@ class Page {
     this.columns = runs.map((run) => new Column(run, this));
     this.controls = new Controls(this);
     document.body.append(
-      make("header", {}, make("h1", {}, title)), this.controls.element,
+      make("header", {}, make("h1", {}, title), make("p", { class: "lead" }, ...LEAD())), this.controls.element,
       make("main", { class: runs.length > 1 ? "pair" : "single" }, ...this.columns.map((column) => column.element)), tooltip);
     this.cursor.follow(() => this.move());
     new ResizeObserver(() => this.draw()).observe(this.columns[0].element);
@@ -42,7 +48,8 @@ class Page {
   }
 
   draw() {
-    const room = this.columns[0].time.clientWidth - GUTTER - 4;
+    document.documentElement.style.setProperty("--bar", `${this.controls.element.offsetHeight}px`);
+    const room = this.columns[0].time.clientWidth - GUTTER - MARGIN;
     this.stepWidth = Math.max(1, Math.min(WIDEST_STEP, room / this.steps));
     this.nowWidth = Math.min(NOW_WIDTH, this.columns[0].element.clientWidth - 8);
     for (const column of this.columns) column.draw();
@@ -70,6 +77,7 @@ class Page {
 class Column {
   constructor(run, page) {
     Object.assign(this, { run, page });
+    const alone = page.runs.length === 1;
     this.plots = run.panels.map((panel) => new PLOTS[panel.kind](panel, run, page));
     this.band = new PhaseBand(run, page);
     this.line = make("div", { class: "cursor" });
@@ -77,9 +85,10 @@ class Column {
     const [now, over] = [true, false].map((wanted) => this.plots.filter(({ panel }) => AT_A_STEP.includes(panel.kind) === wanted));
     this.time = make("div", { class: "time" }, this.band.element, ...underHeadings(over), this.line);
     const heading = now.length ? [make("h3", {}, "At this step")] : [];
-    this.now = make("aside", {}, this.story.element, ...heading, ...underHeadings(now));
+    this.now = make("aside", {}, ...(alone ? [this.story.element] : []), ...heading, ...underHeadings(now));
     this.element = make("section", { class: "run", "aria-label": run.title },
-      make("h2", {}, run.title), make("p", { class: "facts" }, run.facts.join(" · ")), make("div", { class: "body" }, this.time, this.now));
+      ...(alone ? [] : [make("h2", {}, run.title)]), make("p", { class: "facts" }, run.facts.join(" · ")),
+      ...(alone ? [] : [this.story.element]), make("div", { class: "body" }, this.time, this.now));
   }
 
   draw() {

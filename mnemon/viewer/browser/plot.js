@@ -1,7 +1,8 @@
 // What all panels over time share: steps across, in the same places everywhere, so that one cursor goes through all.
 
 const GUTTER = 92; // for the names of rows
-const WIDEST_STEP = 44;
+const WIDEST_STEP = 72;
+const MARGIN = 14; // to the right, for the last number of the axis
 const FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif";
 
 class TimePlot {
@@ -39,7 +40,7 @@ class TimePlot {
 
   draw() {
     const height = this.height;
-    const context = sizeCanvas(this.canvas, GUTTER + this.page.stepWidth * this.page.steps + 2, height);
+    const context = sizeCanvas(this.canvas, GUTTER + this.page.stepWidth * this.page.steps + MARGIN, height);
     context.textBaseline = "middle";
     context.font = `11px ${FONT}`;
     this.paint(context);
@@ -67,7 +68,8 @@ class TimePlot {
     context.fillStyle = ink().faint;
     context.textAlign = "right";
     for (let place = 0; place < rows.length; place += every) {
-      context.fillText(shorten(context, String(rows[place]), GUTTER - 26), GUTTER - 6, (place + 0.5) * rowHeight);
+      const y = Math.max(6, (place + 0.5) * rowHeight);
+      context.fillText(shorten(context, String(rows[place]), GUTTER - 26), GUTTER - 6, y);
     }
     context.save();
     context.translate(9, Math.min(rows.length * rowHeight, this.height) / 2);
@@ -96,6 +98,18 @@ class TimePlot {
     const lines = own < 0 ? [] : this.tell(own, event.offsetY);
     showTooltip(event, [`step ${step}`, ...lines]);
   }
+}
+
+// What marks a wrong answer: it differs in more than colour.
+function paintCross(context, x, y, reach) {
+  context.strokeStyle = ink().mark;
+  context.lineWidth = 1.7;
+  context.beginPath();
+  context.moveTo(x - reach, y - reach);
+  context.lineTo(x + reach, y + reach);
+  context.moveTo(x + reach, y - reach);
+  context.lineTo(x - reach, y + reach);
+  context.stroke();
 }
 
 function shorten(context, text, width) {

@@ -1,6 +1,6 @@
 // The controller's states on two principal components: phases differ in their marks as well as in their colours.
 
-const SIDE = 236;
+const SIDE = 210;
 
 class StatesPlot {
   constructor(panel, run, page) {

@@ -19,10 +19,10 @@ class Story {
   }
 
   answers(step) {
-    const said = this.run.panels.find((panel) => panel.kind === "tokens" && panel.answers);
-    const own = said ? said.clock.at(step) : -1;
-    if (own < 0 || !said.texts[own]) return [];
-    return [["It says ", make("code", {}, said.texts[own]), said.wrong[own] ? ", which is wrong." : "."]];
+    const answer = this.run.answers.find((each) => each.step === step);
+    if (!answer || !answer.said) return [];
+    const instead = answer.wrong ? [", not ", make("code", {}, answer.right), ": ", make("b", { class: "wrong" }, "wrong"), "."] : ["."];
+    return [["Answers ", make("code", {}, answer.said), ...instead]];
   }
 
   // The slot that a head weighs most at a step.
@@ -55,7 +55,7 @@ class Story {
   reads(step) {
     return this.heads("read").flatMap((panel) => {
       const found = this.strongest(panel, step);
-      if (!found) return [];
+      if (!found) return panel.clock.at(step) < 0 ? [] : [[`${whose(panel, "R")}eads a little of many slots.`]];
       const source = this.holds(panel.space, step, found.slot);
       const what = source >= 0 ? `, which holds ${sayInput(this.run, source)}` : "";
       return [[`${whose(panel, "R")}eads `, make("b", { class: "read" }, `slot ${found.slot}`), ` (${showNumber(found.weight)})${what}.`]];

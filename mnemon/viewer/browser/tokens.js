@@ -1,15 +1,17 @@
 // A word or a number at each step: across where it fits, upright where it does not, a dot where nothing would.
 
 const TALLEST_WORD = 70;
+const MARK_ROOM = 12; // for the × below a wrong answer
 
 class TokensPlot extends TimePlot {
   get layout() {
     const context = this.canvas.getContext("2d");
     context.font = `12px ${FONT}`;
+    const room = this.panel.wrong.some(Boolean) ? MARK_ROOM : 0;
     const widest = Math.max(0, ...this.panel.texts.map((text) => context.measureText(text).width));
-    if (widest + 3 <= this.page.stepWidth) return { way: "across", height: 24 };
-    if (this.page.stepWidth >= 10) return { way: "upright", height: Math.min(TALLEST_WORD, widest + 10) };
-    return { way: "dots", height: 16 };
+    if (widest + 3 <= this.page.stepWidth) return { way: "across", height: 22 + room };
+    if (this.page.stepWidth >= 10) return { way: "upright", height: Math.min(TALLEST_WORD, widest + 10) + room };
+    return { way: "dots", height: 14 + room };
   }
 
   get height() {
@@ -18,6 +20,7 @@ class TokensPlot extends TimePlot {
 
   paint(context) {
     const { way, height } = this.layout;
+    const words = this.panel.wrong.some(Boolean) ? height - MARK_ROOM : height;
     const { clock, texts, wrong } = this.panel;
     const width = this.page.stepWidth;
     context.font = `12px ${FONT}`;
@@ -30,8 +33,8 @@ class TokensPlot extends TimePlot {
       context.fillRect(left + 0.5, 1, Math.max(1, width - 1), height - 2);
       context.globalAlpha = 1;
       context.fillStyle = wrong[own] ? ink().mark : ink().text;
-      this.paintText(context, way, wrong[own] && way === "dots" ? "×" : texts[own], left + width / 2, height);
-      if (wrong[own] && way !== "dots") this.strike(context, left, width, height);
+      this.paintText(context, way, texts[own], left + width / 2, words);
+      if (wrong[own]) paintCross(context, left + width / 2, height - 7, Math.min(4, width / 2));
     });
   }
 
@@ -45,17 +48,6 @@ class TokensPlot extends TimePlot {
       context.fillText(shorten(context, text, height - 4), 0, 0);
       context.restore();
     }
-  }
-
-  // Wrong answers differ in more than colour.
-  strike(context, left, width, height) {
-    context.strokeStyle = ink().mark;
-    context.lineWidth = 1.4;
-    context.strokeRect(left + 1.5, 1.5, Math.max(1, width - 3), height - 3);
-    context.beginPath();
-    context.moveTo(left + 2, height - 2);
-    context.lineTo(left + width - 2, 2);
-    context.stroke();
   }
 
   tell(own) {
