@@ -50,7 +50,7 @@ class Row(NamedTuple):
     def words(self, right: Sequence[str], said: Sequence[str], wrong: Sequence[bool]) -> list[Answer]:
         """An answer for each step at which one is asked."""
         every = zip(steps_of(self.clock), right, said, wrong, self.asked.tolist(), strict=True)
-        return [Answer(*answer) for *answer, asked in every if asked]
+        return [Answer(*each[:-1]) for each in every if each[-1]]
 
     def where_asked(self, values: Float[Tensor, "T O"]) -> Float[Tensor, "T O"]:
         """Blank at all other steps."""
@@ -75,7 +75,8 @@ def _classes(row: Row, wrong: list[bool]) -> Answers:
         [name_of(number, row.names) for number in values.argmax(-1).tolist()] for values in (row.targets, row.said)
     )
     shown, told = (
-        [text if asked else "" for text, asked in zip(texts, row.asked.tolist(), strict=True)] for texts in (right, said)
+        [text if asked else "" for text, asked in zip(texts, row.asked.tolist(), strict=True)]
+        for texts in (right, said)
     )
     panels: list[Panel] = [
         Tokens(title="Target", texts=shown, clock=row.clock),
@@ -93,7 +94,15 @@ def _bits(row: Row, wrong: Bool[Tensor, "T O"]) -> Answers:
     note = "Shades are probabilities; × marks a wrong bit."
     panels: list[Panel] = [
         Heat(title="Target", rows="channel", names=names, values=right, clock=row.clock),
-        Heat(title="Prediction", note=note, rows="channel", names=names, values=said, wrong=wrong[:, kept], clock=row.clock),
+        Heat(
+            title="Prediction",
+            note=note,
+            rows="channel",
+            names=names,
+            values=said,
+            wrong=wrong[:, kept],
+            clock=row.clock,
+        ),
     ]
     return Answers(panels, row.words(_spell(row.targets > 0.5), _spell(row.said > 0), wrong.any(1).tolist()))
 
@@ -110,7 +119,8 @@ def _numbers(row: Row) -> Answers:
     channels = [f" {number}" for number in range(1, 1 + row.targets.shape[1])] if row.targets.shape[1] > 1 else [""]
     names = [f"{what}{channel}" for what in ("target", "prediction") for channel in channels]
     right, said = (
-        [", ".join(f"{number:.2f}" for number in step) for step in values.tolist()] for values in (row.targets, row.said)
+        [", ".join(f"{number:.2f}" for number in step) for step in values.tolist()]
+        for values in (row.targets, row.said)
     )
     panel = Lines(title="Target and prediction", names=names, values=values, clock=row.clock)
     return Answers([panel], row.words(right, said, [False] * len(right)))

@@ -35,17 +35,23 @@ class Gate(NamedTuple):
 
 
 WEIGHTINGS = {
-    "write_weights": Shades("Where it writes", "The write weighting: strong where most is written.", "slot", "write", writes=True),
+    "write_weights": Shades(
+        "Where it writes", "The write weighting: strong where most is written.", "slot", "write", writes=True
+    ),
     "read_weights": Shades("Where it reads", "The read weighting: strong where most is read.", "slot", "read"),
 }
 KEYS = {
-    "key": Shades("The key it writes under", "A matrix memory has keys in place of slots.", "key", "write", writes=True),
+    "key": Shades(
+        "The key it writes under", "A matrix memory has keys in place of slots.", "key", "write", writes=True
+    ),
     "queries": Shades("The key it looks up", "It reads what was written under keys like this one.", "key", "read"),
     "relations": Shades("Which relation it reads", "A distribution over relations.", "relation", "read"),
     "signals": Shades("What enters the window", "Each signal is compressed over a window of steps.", "signal", "plain"),
 }
 FILLINGS = {
-    "usage": Shades("Which slots are in use", "Usage: what is strong is kept, what is faint may be overwritten.", "slot", "use"),
+    "usage": Shades(
+        "Which slots are in use", "Usage: what is strong is kept, what is faint may be overwritten.", "slot", "use"
+    ),
     "strengths": Shades("What is in the line", "Strength: how much of a row has not been popped.", "slot", "use"),
 }
 GATES = {

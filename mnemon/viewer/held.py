@@ -8,7 +8,8 @@ empty after, 0 where it is left alone, whatever the weighting said. Of what a sl
     S_t(n, s) = (1 − c_t(n)) S_{t−1}(n, s) for s < t,      S_t(n, t) = c_t(n),
 
 and a slot holds the input of the step with the largest share, where that is half or more. This is a way of looking at a
-memory, not a part of any model: what is written at a step comes from the controller, which knows earlier inputs too.
+memory, not a part of any model: what is written at a step comes from the controller, which knows earlier inputs too,
+and a row that a full stack moves to make room counts as written anew.
 """
 
 from typing import NamedTuple

@@ -43,7 +43,7 @@ def html_page(title: str, runs: Sequence[dict[str, Any]]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta name="color-scheme" content="light dark">\n<title>{escape(title)}</title>\n<style>{style}</style>\n'
-        f'</head>\n<body>\n<noscript>This page is drawn by JavaScript, which is switched off.</noscript>\n'
+        f"</head>\n<body>\n<noscript>This page is drawn by JavaScript, which is switched off.</noscript>\n"
         f'<script type="application/json" id="document">{safe_json({"title": title, "runs": list(runs)})}</script>\n'
         f'<script type="module">{script}</script>\n</body>\n</html>\n'
     )

@@ -101,7 +101,7 @@ class Shares(Panel):
 
     def details(self, arrays: Arrays) -> dict[str, Any]:
         """Each from 0 to 1."""
-        return {"names": list(self.names), "array": arrays.add(self.values, 0, 1)}
+        return {"names": list(self.names), "array": arrays.add(self.values, 0.0, 1.0)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +131,7 @@ class HeldInputs(Panel):
         """The step, plus one, in two digits to the base 255."""
         shifted, base = self.sources + 1, HIGHEST + 1
         digits = torch.stack([shifted // base, shifted % base], dim=2).double()
-        return {"digits": arrays.add(digits, 0, HIGHEST), "shares": arrays.add(self.shares, 0, 1)}
+        return {"digits": arrays.add(digits, 0.0, float(HIGHEST)), "shares": arrays.add(self.shares, 0.0, 1.0)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +170,7 @@ class States(Panel):
         """Both components from −1 to 1, the larger one reaching the end."""
         points = self.projection.points
         largest = float(points.abs().amax().clamp_min(1e-12))
-        return {"array": arrays.add(points / largest, -1, 1), "shares": self.projection.shares.tolist()}
+        return {"array": arrays.add(points / largest, -1.0, 1.0), "shares": self.projection.shares.tolist()}
 
 
 def span(values: Float[Tensor, "*shape"]) -> tuple[float, float]:

@@ -67,7 +67,11 @@ def _panels(cells: Mapping[str, CellTrace], timeline: Timeline, row: int) -> Ite
     for each in watched:
         spaces.setdefault(each.memory.space, []).append(each)
     for name, cell in cells.items():
-        heading, clock, own = headings[name], timeline.cells[name], [each for each in watched if each.memory.module == name]
+        heading, clock, own = (
+            headings[name],
+            timeline.cells[name],
+            [each for each in watched if each.memory.module == name],
+        )
         for memory, _ in own:
             yield from weighting_panels(memory, clock)
             if spaces[memory.space][0].memory is memory:

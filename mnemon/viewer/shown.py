@@ -73,7 +73,9 @@ def _tokens(batch: Batch, row: int, view: int) -> list[int]:
     """Of one view, in all visits."""
     assert batch.visits is not None
     return [
-        int(token) for visit in batch.visits for token in visit.views[view][: int(visit.lengths[view][row]), row].tolist()
+        int(token)
+        for visit in batch.visits
+        for token in visit.views[view][: int(visit.lengths[view][row]), row].tolist()
     ]
 
 
@@ -98,8 +100,14 @@ def _spell(inputs: Float[Tensor, "T I"], names: Sequence[str]) -> list[str]:
 
     def spell(step: list[float]) -> str:
         bits = [value for value, is_bit in zip(step, are_bits, strict=True) if is_bit]
-        marks = [(label, value) for label, value, is_bit in zip(labels, step, are_bits, strict=True) if value and not is_bit]
-        digits = ("".join(f"{bit:.0f}" for bit in bits) if whole else ", ".join(f"{bit:.2f}" for bit in bits)) if any(bits) else ""
+        marks = [
+            (label, value) for label, value, is_bit in zip(labels, step, are_bits, strict=True) if value and not is_bit
+        ]
+        digits = (
+            ("".join(f"{bit:.0f}" for bit in bits) if whole else ", ".join(f"{bit:.2f}" for bit in bits))
+            if any(bits)
+            else ""
+        )
         return " ".join([digits, *(label if value == 1 else f"{label} {value:.2g}" for label, value in marks)]).strip()
 
     return [spell(step) for step in inputs.tolist()]

@@ -35,9 +35,7 @@ def share_spaces(watched: Sequence[Timed]) -> list[Timed]:
     if sizes[0] != sizes[1]:
         return list(watched)
     spaces = {decoder.space: encoder.space for encoder, decoder in zip(encoders, decoders, strict=True)}
-    return [
-        Timed(memory._replace(space=spaces.get(memory.space, memory.space)), clock) for memory, clock in watched
-    ]
+    return [Timed(memory._replace(space=spaces.get(memory.space, memory.space)), clock) for memory, clock in watched]
 
 
 def held_panels(sharing: Sequence[Timed]) -> Iterator[Panel]:
@@ -68,8 +66,6 @@ def matrix_panels(sharing: Sequence[Timed]) -> Iterator[Panel]:
     first = sharing[0].memory
     clock, times = _joined(sharing)
     order = torch.tensor(times).argsort(stable=True)
-    stretches = sorted(clock)
-    place = {"clock": stretches, "cell": first.cell, "space": first.space}
     slots = first.has_slots
     for name, title in (("memory", "What is in the memory"), ("links", "In which order slots were written")):
         parts = [memory.state[name] for memory, _ in sharing if name in memory.state]
@@ -83,7 +79,9 @@ def matrix_panels(sharing: Sequence[Timed]) -> Iterator[Panel]:
             columns="slot before" if links else "number",
             columns_are_slots=links,
             values=torch.cat(parts)[order],
-            **place,
+            clock=sorted(clock),
+            cell=first.cell,
+            space=first.space,
         )
 
 

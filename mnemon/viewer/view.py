@@ -72,7 +72,9 @@ def view_trace(
 ) -> View:
     """What was recorded while a model read ``inputs``, of one row of the batch; time comes first."""
     if not 0 <= row < inputs.shape[1]:
-        raise UserError(f"row={row} is outside a batch of {inputs.shape[1]}: write a row from 0 to {inputs.shape[1] - 1}")
+        raise UserError(
+            f"row={row} is outside a batch of {inputs.shape[1]}: write a row from 0 to {inputs.shape[1] - 1}"
+        )
     times = timeline.of_steps(len(inputs), {name: len(cell) for name, cell in trace.items()})
     shown = shown_sequence(times, inputs[:, row].detach(), None if output is None else output[:, row].detach())
     return View([RunView(title, [f"{len(inputs)} steps"], shown, times, trace, row)])
