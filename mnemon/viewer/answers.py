@@ -93,7 +93,7 @@ def _bits(row: Row, wrong: Bool[Tensor, "T O"]) -> Answers:
     right, said = row.where_asked(row.targets)[:, kept], row.where_asked(row.said.sigmoid())[:, kept]
     note = "Shades are probabilities; × marks a wrong bit."
     panels: list[Panel] = [
-        Heat(title="Target", rows="channel", names=names, values=right, clock=row.clock),
+        Heat(title="Target", rows="channel", names=names, values=right, ends=(0.0, 1.0), clock=row.clock),
         Heat(
             title="Prediction",
             note=note,
@@ -101,6 +101,7 @@ def _bits(row: Row, wrong: Bool[Tensor, "T O"]) -> Answers:
             names=names,
             values=said,
             wrong=wrong[:, kept],
+            ends=(0.0, 1.0),
             clock=row.clock,
         ),
     ]

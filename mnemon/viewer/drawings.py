@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from mnemon.viewer.memories import Watched
-from mnemon.viewer.panel import Clock, Heat, Lines, Panel, Shares
+from mnemon.viewer.panel import Clock, Heat, Lines, Panel, Shares, span
 
 
 class Shades(NamedTuple):
@@ -94,7 +94,9 @@ def steering_panels(watched: Watched, clock: Clock) -> Iterator[Panel]:
             shifts = interface[name].shifts
             furthest = shifts.shape[-1] // 2
             moves = [f"{move:+d}" if move else "stay" for move in range(-furthest, shifts.shape[-1] - furthest)]
-            if name == "read" or watched.written.any():
+            if name == "write":
+                shifts = _where_written(watched, shifts)
+            if not shifts.isnan().all():
                 yield from _shares(watched.of(f"How the {name} head moves"), "In slots.", moves, shifts, place)
     for name, drawing in FILLINGS.items():
         if name in state:
@@ -124,12 +126,14 @@ def _shades(watched: Watched, drawing: Shades, values: Tensor, place: dict[str, 
     if not values.shape[1:].numel() or (drawing.writes and not watched.written.any()):
         return
     heads = values.unsqueeze(1) if values.dim() == 2 else values
+    ends = span(heads)  # one for all, so that heads can be compared
     for number, head in enumerate(heads.unbind(1), start=1):
         yield Heat(
             title=watched.of(drawing.title if heads.shape[1] == 1 else f"{drawing.title}, head {number}"),
             note=drawing.note if number == 1 else "",
             rows=drawing.rows,
             hue=drawing.hue,
+            ends=ends,
             values=_where_written(watched, head) if drawing.writes else head,
             space=watched.space if drawing.rows == "slot" else "",
             **place,
@@ -162,5 +166,5 @@ def _shares(
         yield Shares(title=whole, note=note if number == 1 else "", names=names, values=head, **place)
 
 
-def _where_written(watched: Watched, values: Float[Tensor, "T K"]) -> Float[Tensor, "T K"]:
-    return values.masked_fill(~watched.written.unsqueeze(1), torch.nan)
+def _where_written(watched: Watched, values: Float[Tensor, "T *K"]) -> Float[Tensor, "T *K"]:
+    return values.masked_fill(~watched.written.view(-1, *(1,) * (values.dim() - 1)), torch.nan)

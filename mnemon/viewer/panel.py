@@ -61,10 +61,11 @@ class Heat(Panel):
     hue: str = "plain"
     names: Sequence[str] = ()  # of the rows, where they have any
     wrong: Bool[Tensor, "T K"] | None = None  # to be marked
+    ends: tuple[float, float] | None = None  # of the shades; None: those of the numbers
 
     def details(self, arrays: Arrays) -> dict[str, Any]:
         """Shades from 0 to the largest number, or to both sides of 0 where some are negative."""
-        low, high = span(self.values)
+        low, high = self.ends or span(self.values)
         marks = [] if self.wrong is None else self.wrong.nonzero().tolist()
         return {
             "rows": self.rows,

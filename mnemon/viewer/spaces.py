@@ -16,7 +16,7 @@ from mnemon.viewer.memories import Watched
 from mnemon.viewer.panel import Clock, HeldInputs, Matrix, Panel
 from mnemon.viewer.timeline import ENCODER_VIEW, steps_of
 
-HELD_NOTE = "A bar begins with the step whose input a slot holds, and ends where it is overwritten."
+HELD_NOTE = "From the step that wrote it to the one that overwrites it."
 
 
 class Timed(NamedTuple):

@@ -116,6 +116,7 @@ class SharesPlot extends TimePlot {
   }
 
   tell(own) {
+    if (Number.isNaN(this.panel.array.value(own, 0))) return ["no write"];
     const lines = this.panel.names.map((name, series) => `${name}: ${Math.round(100 * this.panel.array.value(own, series))}%`);
     return lines.reverse(); // as they are stacked
   }
