@@ -106,10 +106,10 @@ def test_the_mouse_moves_the_cursor_and_shows_numbers(watched: Watched, dnc: Pat
     box = canvas.bounding_box()
     assert box is not None
     width = page.evaluate("() => mnemonPage.stepWidth")
-    y = box["y"] + 5
+    left, y = box["x"] + 92, box["y"] + 5
 
     def x(number: int) -> float:
-        return float(box["x"] + 92 + (number + 0.5) * width)  # type: ignore[index]
+        return float(left + (number + 0.5) * width)
 
     page.mouse.move(x(3), y)
     tooltip = page.locator("#tooltip")

@@ -36,6 +36,7 @@ class Controls {
 
   press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === " " && event.target.closest("button, input[type=checkbox]")) return; // which space presses
     const { cursor } = this.page;
     const by = event.shiftKey ? LEAP : 1;
     const keys = {

@@ -27,7 +27,7 @@ class Page {
       make("header", {}, make("h1", {}, title), make("p", { class: "lead" }, ...LEAD())), this.controls.element,
       make("main", { class: runs.length > 1 ? "pair" : "single" }, ...this.columns.map((column) => column.element)), tooltip);
     this.cursor.follow(() => this.move());
-    new ResizeObserver(() => this.draw()).observe(this.columns[0].element);
+    new ResizeObserver(() => this.fit()).observe(this.columns[0].element);
   }
 
   // A shorter run stays at its last step.
@@ -44,6 +44,14 @@ class Page {
 
   showUsed(only) {
     this.onlyUsed = only;
+    this.draw();
+  }
+
+  // Drawing changes the height; only a new width asks for another drawing.
+  fit() {
+    const width = this.columns[0].element.clientWidth;
+    if (width === this.width) return;
+    this.width = width;
     this.draw();
   }
 
