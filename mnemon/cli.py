@@ -16,6 +16,7 @@ from mnemon.commands.bench import Bench
 from mnemon.commands.chat import Chat
 from mnemon.commands.demo import Demo
 from mnemon.commands.ehr import Ehr
+from mnemon.commands.export import Export
 from mnemon.commands.listing import List
 from mnemon.commands.profile import Profile
 from mnemon.commands.report import Report
@@ -33,6 +34,7 @@ Command = (
     | Annotated[ViewRun, tyro.conf.subcommand("view")]
     | Annotated[Profile, tyro.conf.subcommand("profile")]
     | Annotated[Chat, tyro.conf.subcommand("chat")]
+    | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
     | Annotated[Ehr, tyro.conf.subcommand("ehr")]
 )
@@ -52,12 +54,12 @@ def main() -> None:
         _fail(str(stopped), 130)
 
 
-def _parse() -> Demo | List | Train | Run | Report | ViewRun | Profile | Chat | Bench | Ehr:
+def _parse() -> Demo | List | Train | Run | Report | ViewRun | Profile | Chat | Export | Bench | Ehr:
     """tyro's answer, with its boxed complaints folded into one line."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            command: Demo | List | Train | Run | Report | ViewRun | Profile | Chat | Bench | Ehr = tyro.cli(
+            command: Demo | List | Train | Run | Report | ViewRun | Profile | Chat | Export | Bench | Ehr = tyro.cli(
                 Command,
                 prog="mnemon",
                 config=(tyro.conf.OmitSubcommandPrefixes,),

@@ -53,6 +53,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
     "runner": {"ehr", "errors", "laws", "memory", "models", "report", "tasks", "theory", "trace", "training", "views"},
     "experiments": {"ehr", "errors", "laws", "models", "rnn", "runner", "state", "tasks", "training"},
+    "sharing": {"cell", "errors", "models", "state", "training", "views"},
     "commands": {
         "cell",
         "controllers",
@@ -68,6 +69,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "report",
         "rnn",
         "runner",
+        "sharing",
         "tasks",
         "theory",
         "trace",

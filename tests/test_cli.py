@@ -40,8 +40,8 @@ def test_list_as_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Expected one of {demo, list, train, run, report, view, profile, chat, bench, ehr}"),
-        (["tran"], "Available subcommands: demo, list, train, run, report, view, profile, chat, bench, ehr"),
+        ([], "Expected one of {demo, list, train, run, report, view, profile, chat, export, bench, ehr}"),
+        (["tran"], "Available subcommands: demo, list, train, run, report, view, profile, chat, export, bench, ehr"),
         (["train"], "Missing from mnemon train"),
         (["train", "cop"], "no task is called 'cop': did you mean 'copy'?"),
         (["train", "copy", "--model", "ntn"], "no model is called 'ntn': did you mean 'ntm'?"),

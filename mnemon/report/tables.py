@@ -1,9 +1,10 @@
 """Ours beside the thesis's: an experiment as a JSON document, as cells of a table, and as Markdown."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from mnemon.report.agreement import agreement
 from mnemon.report.results import Results, Row, Run
 
 COLUMNS = ("setting", "model", "ours", "n", "best", "thesis", "parameters", "thesis's", "time")
@@ -66,9 +67,12 @@ def markdown(results: Results) -> str:
     """The experiment as a section of a Markdown page."""
     described = results.description
     lines = [f"## {described.title}", "", *(f"- {fact}" for fact in facts(results)), ""]
-    lines += [_line(COLUMNS), _line(["---"] * len(COLUMNS))]
-    lines += [_line(cells(row)) for row in results.rows]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + table(COLUMNS, [cells(row) for row in results.rows])
+
+
+def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table as Markdown."""
+    return "".join(_line(entries) for entries in (head, ["---"] * len(head), *lines))
 
 
 def facts(results: Results) -> list[str]:
@@ -79,6 +83,7 @@ def facts(results: Results) -> list[str]:
     stated = [
         over if described.shows == "law" else f"{described.metric_label}, {described.better} is better; {over}",
         f"thesis: {described.thesis}, {described.aggregate}",
+        str(agreement(results)),
         f"scale {described.scale:g} of the full number of steps; seeds {seeds}",
         f"command: `{shlex.join(results.command)}`",
     ]
@@ -118,5 +123,5 @@ def duration(seconds: float | None) -> str:
     return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"
 
 
-def _line(entries: tuple[str, ...] | list[str]) -> str:
-    return "| " + " | ".join(entry.replace("|", "\\|") for entry in entries) + " |"
+def _line(entries: Sequence[str]) -> str:
+    return "| " + " | ".join(entry.replace("|", "\\|") for entry in entries) + " |\n"

@@ -13,6 +13,7 @@ from mnemon.tasks.dialogue import Dialogue
 from mnemon.tasks.guided import Wrapping
 from mnemon.tasks.labelled import LabelledTask
 from mnemon.tasks.ngrams import CHANNELS, DynamicNGrams
+from mnemon.tasks.sequences import OwnSequences
 from mnemon.views import ViewSizes
 
 
@@ -40,6 +41,8 @@ def names_of(task: Task) -> Names:
         return Names(task.vocabulary, task.vocabulary)
     if isinstance(task, BabiQuestions):
         return Names(task.vocabulary, task.answers)
+    if isinstance(task, OwnSequences):
+        return Names(task.encoding.channels, task.classes)
     if isinstance(task, LabelledTask):
         return Names((), task.classes)
     if isinstance(task, Dialogue):
