@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "rnn",
         "state",
         "theory",
+        "trace",
         "views",
         "writing",
     },
@@ -45,6 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data": {"errors"},
     "tasks": {"data", "errors", "views"},
     "training": {"errors", "tasks"},
+    "viewer": {"errors", "memory", "state", "tasks", "theory", "trace", "training", "views"},
     "reservoir": {"errors", "spectra"},
     "laws": {"associative", "errors", "spectra", "theory", "training"},
     "report": {"errors", "laws", "training"},  # of laws, what they came to
@@ -74,6 +76,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "theory",
         "trace",
         "training",
+        "viewer",
         "views",
         "writing",
     },

@@ -20,6 +20,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from mnemon import trace
 from mnemon.cell import CellState, MemoryCell
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
@@ -161,7 +162,7 @@ class LatentDecoder(nn.Module):
                 divergences.append(divergence(latents[-1].posterior, latents[-1].prior))
             else:
                 divergences.append(torch.zeros_like(divergences[0]))
-            feature, state = self._step(word, latents[-1].value, self._told(state, step))
+            feature, state = self._step(word, latents[-1].value, latents[-1].prior, self._told(state, step))
             features.append(feature)
         apart = torch.stack(divergences)
         if asked is not None:
@@ -185,8 +186,9 @@ class LatentDecoder(nn.Module):
         logits, tokens, modes = [], [], []
         for step in range(steps):
             if step == 0 or not self.once:
-                drawn = self._draw(self.prior(state).prior, mode, generator)
-            feature, state = self._step(word, drawn.value, self._told(state, step))
+                prior = self.prior(state).prior
+                drawn = self._draw(prior, mode, generator)
+            feature, state = self._step(word, drawn.value, prior, self._told(state, step))
             logits.append(self.rnn.cell.readout(feature))
             tokens.append(choose(logits[-1]))
             modes.append(drawn.mode)
@@ -231,8 +233,10 @@ class LatentDecoder(nn.Module):
         return state._replace(controller=self.rnn.cell.controller.init_state(state.controller.hidden.shape[0]))
 
     def _step(
-        self, word: Float[Tensor, "B E"], latent: Float[Tensor, "B Z"], state: CellState
+        self, word: Float[Tensor, "B E"], latent: Float[Tensor, "B Z"], prior: Mixture, state: CellState
     ) -> tuple[Float[Tensor, "B F"], CellState]:
         cell, inputs = self.rnn.cell, torch.cat([word, latent], dim=1)
+        if trace.is_recording():
+            trace.observe_modes(cell, prior.log_weights.exp())
         advance = native.advance_for(cell, inputs, self.rnn.engine)
         return cast(tuple[Any, CellState], cell.step(inputs, state, None, advance))

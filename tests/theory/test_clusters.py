@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemon.runner.clusters import principal_components, silhouette
+from mnemon.theory.clusters import principal_components, silhouette
 
 
 def silhouette_in_a_loop(points: list[list[float]], labels: list[int]) -> float:
