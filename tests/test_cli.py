@@ -13,6 +13,7 @@ from tests.command_server import ENVIRONMENT
 from tests.command_server import run as mnemon
 
 SMALL = ["--model", "ntm", "--hidden", "8", "--slots", "6", "--word", "4", "--batch-size", "2", "--log-every", "2"]
+COMMANDS = "demo, list, train, run, sweep, report, view, profile, chat, export, bench, ehr"
 QUICK = [*SMALL, "--steps", "12", "--eval-every", "6", "--eval-sequences", "3", "--checkpoint-every", "4"]
 
 
@@ -40,10 +41,10 @@ def test_list_as_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Expected one of {demo, list, train, run, sweep, report, view, profile, chat, export, bench, ehr}"),
+        ([], f"Expected one of {{{COMMANDS}}}"),
         (
             ["tran"],
-            "Available subcommands: demo, list, train, run, sweep, report, view, profile, chat, export, bench, ehr",
+            f"Available subcommands: {COMMANDS}",
         ),
         (["train"], "Missing from mnemon train"),
         (["train", "cop"], "no task is called 'cop': did you mean 'copy'?"),

@@ -55,14 +55,15 @@ def export_step(cell: MemoryCell) -> torch.export.ExportedProgram:
 def write_onnx(cell: MemoryCell, path: Path) -> None:
     """A step as ONNX: inputs ``input`` and ``state.NAME``, outputs ``output`` and ``next.NAME``."""
     try:
-        from onnxscript import opset18
+        import onnxscript
     except ImportError as error:
         raise UserError(f"ONNX needs {error.name}: pip install 'mnemon[export]'") from error
+    onnx: Any = onnxscript.opset18  # whose types are of ONNX's own language
 
     def stable_sort(values: Any, *, stable: bool, dim: int = -1, descending: bool = False) -> Any:  # noqa: ARG001
         """Torch's exporter has none; ONNX's TopK has the lower index first where values are equal."""
-        count = opset18.Gather(opset18.Shape(values), opset18.Constant(value_ints=[dim]))
-        return opset18.TopK(values, count, axis=dim, largest=int(descending), sorted=1)
+        count = onnx.Gather(onnx.Shape(values), onnx.Constant(value_ints=[dim]))
+        return onnx.TopK(values, count, axis=dim, largest=int(descending), sorted=1)
 
     names = Step(cell).names
     with warnings.catch_warnings():
