@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from mnemon.commands.console import table_console
 from mnemon.report.description import RowDescription
 from mnemon.report.results import Results, Row, read_results
 from mnemon.report.tables import COLUMNS, cells, document
@@ -56,5 +57,5 @@ def _print(results: Results, wanted: Callable[[Row], bool], as_json: bool) -> No
     for row in results.rows:
         if wanted(row):
             table.add_row(*cells(row))
-    Console().print(table)
+    table_console().print(table)
     Console(stderr=True).print(f"kept in {results.folder}; mnemon report {results.folder}", highlight=False)

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from mnemon.commands.console import table_console
 from mnemon.commands.demo_report import write_report
 from mnemon.models.baseline import matching_hidden_size
 from mnemon.models.catalogue import build_model
@@ -69,7 +70,7 @@ class Demo:
             rows.append((config.name, f"{_count(config):,}", *accuracies))
             table.add_row(*rows[-1])
             views.append(_watch(model, config.name))
-        Console().print(table)
+        table_console().print(table)
         report = write_report(out, TITLE, ("model", "parameters", *HELD_OUT), rows, views)
         Console(stderr=True).print(f"open {report} in a browser and watch the memory at work", highlight=False)
 
