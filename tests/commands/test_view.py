@@ -82,3 +82,15 @@ def test_bad_settings(runs: dict[str, Path], settings: dict[str, Any], message: 
         ViewRun(**({"folders": (runs["ntm"],)} | settings)).run()
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_words_of_a_users_own_file_stay_words(tmp_path: Path) -> None:
+    words = ("</script>", "<b>", "&amp;")
+    lines = [f"{number},{word},yes" for number in range(6) for word in words]
+    (tmp_path / "train.csv").write_text("\n".join(["sequence,word,label", *lines]))
+    run, page = tmp_path / "run", tmp_path / "page.html"
+    dataclasses.replace(SMALL, task="csv", data=tmp_path, out=run).run()
+    ViewRun(folders=(run,), data=tmp_path, out=page).run()
+    (shown,) = document(page)["runs"]
+    assert shown["texts"] == [f"word {word}" for word in words]
+    assert page.read_text().count("</script>") == 2
