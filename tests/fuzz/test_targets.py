@@ -1,6 +1,7 @@
 """Every reader takes its own files, survives changes to them, and what once broke it."""
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,8 @@ FOUND: list[tuple[str, bytes]] = [
     ("experiment", b"[" * 100_000),
     ("subtitles", b'<?xml version="1.0" encoding="nonsense"?><d/>'),
 ]
+BROKEN = sorted((Path(__file__).parent / "found").iterdir())  # those that are no text
+FOUND += [(path.name.rpartition("-")[0], path.read_bytes()) for path in BROKEN]
 
 
 def test_there_is_a_seed_for_every_target() -> None:
@@ -36,6 +39,6 @@ def test_readers_complain_or_count(name: str) -> None:
     assert not all(taken) or name in ("pairs", "self-dialogue", "cornell", "subtitles", "table")
 
 
-@pytest.mark.parametrize(("name", "data"), FOUND)
+@pytest.mark.parametrize(("name", "data"), FOUND, ids=[f"{name}-{place}" for place, (name, _) in enumerate(FOUND)])
 def test_what_once_broke_a_reader(name: str, data: bytes) -> None:
     try_bytes(name, data)

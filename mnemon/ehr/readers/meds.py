@@ -19,6 +19,7 @@ from mnemon.ehr.assembly import assemble, skip_rows
 from mnemon.ehr.records import VIEWS, Records
 from mnemon.errors import UserError
 
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)  # the second: of a damaged page
 VISIT_COLUMNS = ("hadm_id", "visit_id", "encounter_id", "admission_id", "visit_occurrence_id")
 ADMISSION, DISCHARGE = "HOSPITAL_ADMISSION", "HOSPITAL_DISCHARGE"
 OWN_PREFIX = {"diagnosis": "DIAGNOSIS//", "procedure": "PROCEDURE//", "drug": "MEDICATION//"}  # not part of the code
@@ -84,7 +85,7 @@ def _events(path: Path, folder: Path, notes: Notes) -> pl.DataFrame:
         wanted = pl.col("view").is_not_null() | pl.col("code").str.starts_with(ADMISSION)
         wanted |= pl.col("code").str.starts_with(DISCHARGE) | pl.col("code").is_null()
         frame = rows.filter(wanted).collect()
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except UNREADABLE as error:
         raise UserError(f"{path} is no shard of MEDS: {_problem(error)}") from error
     bad = frame["patient"].is_null() | frame["code"].is_null() | frame["time"].is_null()
     skip_rows("no subject_id, time or code", frame, bad, notes)
@@ -150,7 +151,7 @@ def _names(folder: Path) -> dict[str, dict[str, str]]:
         return {}
     try:
         told = pl.read_parquet(path, columns=["code", "description"]).cast(pl.String).drop_nulls()
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except UNREADABLE as error:
         raise UserError(f"{path} needs columns code and description: {_problem(error)}") from error
     described = told.with_columns(view=_view(pl.col("code")))
     return {
@@ -163,6 +164,6 @@ def _names(folder: Path) -> dict[str, dict[str, str]]:
     }
 
 
-def _problem(error: Exception) -> str:
+def _problem(error: BaseException) -> str:
     """Its kind, not its words: these may quote what stands in the file, such as a patient's number."""
     return error.strerror or "it cannot be read" if isinstance(error, OSError) else type(error).__name__
