@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 RUN := OMP_NUM_THREADS=1 $(BIN)/
 
-.PHONY: demo test lint bench fault fuzz soak audit sanitize portable clean
+.PHONY: demo test lint docs bench fault fuzz soak audit sanitize portable clean
 
 demo: $(READY)
 	$(BIN)/mnemon demo
@@ -16,6 +16,10 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(READY)
+	$(BIN)/mnemon report results --pages README.md docs/*.md
+	$(BIN)/zensical build --strict
 
 bench: $(READY)
 	$(BIN)/mnemon bench --growth
@@ -69,7 +73,7 @@ portable: $(READY)
 
 $(READY): pyproject.toml constraints.txt CMakeLists.txt $(wildcard mnemon/native/src/*)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet -c constraints.txt -e ".[train,viz,text,ehr,dev]"
+	$(BIN)/pip install --quiet -c constraints.txt -e ".[train,viz,text,ehr,export,sweep,docs,dev]"
 	touch $@
 
 clean:

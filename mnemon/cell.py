@@ -151,7 +151,8 @@ class MemoryCell(nn.Module):
         if active is not None:
             new = where(active, new, state)
         if trace.is_recording():
-            trace.observe(self, self.memory.parse(vector), new.memory, new.controller, programs)
+            written = _written(accesses, inputs, active)
+            trace.observe(self, trace.Step(self.memory.parse(vector), new.memory, new.controller, written, programs))
         if not self.sees_reads:
             return new.controller.hidden, new
         return torch.cat([new.controller.hidden, new.memory.reads.flatten(1)], dim=1), new
@@ -185,6 +186,17 @@ class MemoryCell(nn.Module):
             raise UserError(
                 f"input.size(-1) must be equal to input_size: expected {self.input_size}, got {inputs.shape[-1]}"
             )
+
+
+def _written(
+    accesses: UInt8[Tensor, "1 B"] | Access, inputs: Float[Tensor, "B I"], active: Bool[Tensor, "B"] | None
+) -> Bool[Tensor, "B"]:
+    """Which rows wrote the memory."""
+    if isinstance(accesses, Access):
+        written = torch.full((len(inputs),), accesses is Access.WRITE, device=inputs.device)
+    else:
+        written = accesses[0] == Access.WRITE
+    return written if active is None else written & active
 
 
 def _full_precision(device_type: str) -> AbstractContextManager[object]:

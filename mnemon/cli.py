@@ -1,4 +1,4 @@
-"""The command line: ``mnemon demo``, ``list``, ``train``, ``run``, ``report``, ``profile``, ``chat``, ``bench``, …
+"""The command line: ``mnemon demo``, ``list``, ``train``, ``run``, ``sweep``, ``report``, ``view``, ``profile``, …
 
 Bad input gives one line on standard error that says what to write instead, and exit code 2.
 """
@@ -16,11 +16,14 @@ from mnemon.commands.bench import Bench
 from mnemon.commands.chat import Chat
 from mnemon.commands.demo import Demo
 from mnemon.commands.ehr import Ehr
+from mnemon.commands.export import Export
 from mnemon.commands.listing import List
 from mnemon.commands.profile import Profile
 from mnemon.commands.report import Report
 from mnemon.commands.run import Run
+from mnemon.commands.sweep import Sweep
 from mnemon.commands.train import Train
+from mnemon.commands.view import ViewRun
 from mnemon.errors import UserError
 
 Command = (
@@ -28,12 +31,18 @@ Command = (
     | Annotated[List, tyro.conf.subcommand("list")]
     | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Run, tyro.conf.subcommand("run")]
+    | Annotated[Sweep, tyro.conf.subcommand("sweep")]
     | Annotated[Report, tyro.conf.subcommand("report")]
+    | Annotated[ViewRun, tyro.conf.subcommand("view")]
     | Annotated[Profile, tyro.conf.subcommand("profile")]
     | Annotated[Chat, tyro.conf.subcommand("chat")]
+    | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
     | Annotated[Ehr, tyro.conf.subcommand("ehr")]
 )
+
+
+AnyCommand = Demo | List | Train | Run | Sweep | Report | ViewRun | Profile | Chat | Export | Bench | Ehr
 
 
 def main() -> None:
@@ -50,12 +59,12 @@ def main() -> None:
         _fail(str(stopped), 130)
 
 
-def _parse() -> Demo | List | Train | Run | Report | Profile | Chat | Bench | Ehr:
+def _parse() -> AnyCommand:
     """tyro's answer, with its boxed complaints folded into one line."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            command: Demo | List | Train | Run | Report | Profile | Chat | Bench | Ehr = tyro.cli(
+            command: AnyCommand = tyro.cli(
                 Command,
                 prog="mnemon",
                 config=(tyro.conf.OmitSubcommandPrefixes,),

@@ -1,22 +1,33 @@
 """Watching a memory work: ``with record_trace(model) as trace:`` keeps every weighting, gate and memory over time.
 
-Letters: ``T`` steps recorded.
+Letters: ``T`` steps recorded, ``B`` batch, ``K`` modes.
 
 A trace changes nothing that the model returns. It holds the interfaces and states of each memory cell as the same
 NamedTuples, their tensors stacked over time: ``trace.state.read_weights`` is (T, B, R, N), and
 ``trace.controller.hidden`` is (T, B, H). Where the interface stores programs, ``trace.programs`` is their distribution,
-(T, B, stores, P).
+(T, B, stores, P); where reads become the modes of a latent variable, ``trace.modes`` has their weights, (T, B, K).
 """
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from mnemon.errors import UserError
 from mnemon.state import detach, map_state
+
+
+class Step(NamedTuple):
+    """What a cell shows of one step."""
+
+    interface: Any
+    state: Any  # of the memory
+    controller: Any
+    written: Bool[Tensor, "B"]
+    programs: Tensor | None = None
 
 
 class CellTrace:
@@ -27,17 +38,24 @@ class CellTrace:
         self._states: list[Any] = []
         self._controllers: list[Any] = []
         self._programs: list[Tensor] = []
+        self._written: list[Tensor] = []
+        self._modes: list[Tensor] = []
 
     def __len__(self) -> int:
         return len(self._states)
 
-    def add(self, interface: Any, state: Any, controller: Any, programs: Tensor | None) -> None:
+    def add(self, step: Step) -> None:
         """Keep one step."""
-        self._interfaces.append(detach(interface))
-        self._states.append(detach(state))
-        self._controllers.append(detach(controller))
-        if programs is not None:
-            self._programs.append(programs.detach())
+        self._interfaces.append(detach(step.interface))
+        self._states.append(detach(step.state))
+        self._controllers.append(detach(step.controller))
+        self._written.append(step.written)
+        if step.programs is not None:
+            self._programs.append(step.programs.detach())
+
+    def add_modes(self, weights: Float[Tensor, "B K"]) -> None:
+        """Keep the modes' weights of one step."""
+        self._modes.append(weights.detach())
 
     @property
     def interface(self) -> Any:
@@ -65,6 +83,23 @@ class CellTrace:
         if self._states and not self._programs:
             raise UserError("this cell stores no programs: give it a StoredProgramInterface")
         return torch.stack(_recorded(self._programs))
+
+    @property
+    def written(self) -> Bool[Tensor, "T B"]:
+        """Whether each step wrote the memory: one between two writes did not, nor did a row that had ended."""
+        return torch.stack(_recorded(self._written))
+
+    @property
+    def has_modes(self) -> bool:
+        """Whether the cell was part of a decoder with a latent variable."""
+        return bool(self._modes)
+
+    @property
+    def modes(self) -> Float[Tensor, "T B K"]:
+        """The weight of each mode of the latent variable's prior, at every step."""
+        if self._states and not self._modes:
+            raise UserError("this cell has no latent variable: trace a variational model")
+        return torch.stack(_recorded(self._modes))
 
 
 class Trace(Mapping[str, CellTrace]):
@@ -113,10 +148,15 @@ class Trace(Mapping[str, CellTrace]):
             raise UserError(f"this trace has {len(self)} cells: take one of trace[name] with {list(self)}")
         return next(iter(self._names.values()))
 
-    def observe(self, cell: nn.Module, interface: Any, state: Any, controller: Any, programs: Tensor | None) -> None:
+    def observe(self, cell: nn.Module, step: Step) -> None:
         """Keep one step of one of the traced cells."""
         if cell in self._cells:
-            self._cells[cell].add(interface, state, controller, programs)
+            self._cells[cell].add(step)
+
+    def observe_modes(self, cell: nn.Module, weights: Float[Tensor, "B K"]) -> None:
+        """Keep the weights of the modes that one of the traced cells goes on with."""
+        if cell in self._cells:
+            self._cells[cell].add_modes(weights)
 
 
 _recording: list[Trace] = []
@@ -127,10 +167,16 @@ def is_recording() -> bool:
     return bool(_recording)
 
 
-def observe(cell: nn.Module, interface: Any, state: Any, controller: Any, programs: Tensor | None = None) -> None:
+def observe(cell: nn.Module, step: Step) -> None:
     """Called by a cell after each step; does nothing unless a trace is being recorded."""
     for trace in _recording:
-        trace.observe(cell, interface, state, controller, programs)
+        trace.observe(cell, step)
+
+
+def observe_modes(cell: nn.Module, weights: Float[Tensor, "B K"]) -> None:
+    """Called by a decoder with a latent variable before each step of its cell."""
+    for trace in _recording:
+        trace.observe_modes(cell, weights)
 
 
 @contextmanager

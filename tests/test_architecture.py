@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "rnn",
         "state",
         "theory",
+        "trace",
         "views",
         "writing",
     },
@@ -45,12 +46,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data": {"errors"},
     "tasks": {"data", "errors", "views"},
     "training": {"errors", "tasks"},
+    "viewer": {"errors", "memory", "state", "tasks", "theory", "trace", "training", "views"},
     "reservoir": {"errors", "spectra"},
     "laws": {"associative", "errors", "spectra", "theory", "training"},
     "report": {"errors", "laws", "training"},  # of laws, what they came to
     "ehr": {"cell", "data", "errors", "memory", "models", "state", "tasks", "trace", "training", "views"},
     "runner": {"ehr", "errors", "laws", "memory", "models", "report", "tasks", "theory", "trace", "training", "views"},
+    "sweep": {"errors", "report", "runner", "training"},
     "experiments": {"ehr", "errors", "laws", "models", "rnn", "runner", "state", "tasks", "training"},
+    "sharing": {"cell", "errors", "models", "state", "training", "views"},
     "commands": {
         "cell",
         "controllers",
@@ -66,10 +70,13 @@ MAY_IMPORT: dict[str, set[str]] = {
         "report",
         "rnn",
         "runner",
+        "sharing",
+        "sweep",
         "tasks",
         "theory",
         "trace",
         "training",
+        "viewer",
         "views",
         "writing",
     },
@@ -117,7 +124,19 @@ def test_tasks_know_no_model_and_nothing_is_unpickled() -> None:
 
 
 def test_import_is_light() -> None:
-    heavy = ["sklearn", "ray", "polars", "rapidfuzz", "nltk", "accelerate", "rich", "tyro", "tensorboard", "matplotlib"]
+    heavy = [
+        "sklearn",
+        "ray",
+        "submitit",
+        "polars",
+        "rapidfuzz",
+        "nltk",
+        "accelerate",
+        "rich",
+        "tyro",
+        "tensorboard",
+        "matplotlib",
+    ]
     script = f"import sys, mnemon; print([name for name in {heavy} if name in sys.modules])"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

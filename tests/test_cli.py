@@ -13,6 +13,7 @@ from tests.command_server import ENVIRONMENT
 from tests.command_server import run as mnemon
 
 SMALL = ["--model", "ntm", "--hidden", "8", "--slots", "6", "--word", "4", "--batch-size", "2", "--log-every", "2"]
+COMMANDS = "demo, list, train, run, sweep, report, view, profile, chat, export, bench, ehr"
 QUICK = [*SMALL, "--steps", "12", "--eval-every", "6", "--eval-sequences", "3", "--checkpoint-every", "4"]
 
 
@@ -40,8 +41,11 @@ def test_list_as_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Expected one of {demo, list, train, run, report, profile, chat, bench, ehr}"),
-        (["tran"], "Available subcommands: demo, list, train, run, report, profile, chat, bench, ehr"),
+        ([], f"Expected one of {{{COMMANDS}}}"),
+        (
+            ["tran"],
+            f"Available subcommands: {COMMANDS}",
+        ),
         (["train"], "Missing from mnemon train"),
         (["train", "cop"], "no task is called 'cop': did you mean 'copy'?"),
         (["train", "copy", "--model", "ntn"], "no model is called 'ntn': did you mean 'ntm'?"),
@@ -74,6 +78,8 @@ def test_list_as_tables(tmp_path: Path) -> None:
         (["report", "results"], "there is no folder results: give one that mnemon run has written"),
         (["profile"], "Missing from mnemon profile"),
         (["profile", "nowhere"], "there is no run in nowhere: write a folder that mnemon train has made"),
+        (["view", "nowhere"], "there is no run in nowhere: write a folder that mnemon train has made"),
+        (["view", "one", "two", "three"], "a page shows one run or two, not 3: write one folder or two"),
         (["chat", "nowhere"], "there is no run in nowhere: write a folder that mnemon train has made"),
     ],
 )
@@ -167,7 +173,7 @@ def test_stopped_and_resumed_is_as_if_never_stopped(how: signal.Signals, tmp_pat
     assert (tmp_path / "stopped" / final).read_bytes() == (tmp_path / "whole" / final).read_bytes()
 
 
-@pytest.mark.parametrize("command", ["demo", "list", "train", "run", "report", "profile", "bench", "ehr"])
+@pytest.mark.parametrize("command", ["demo", "list", "train", "run", "report", "view", "profile", "bench", "ehr"])
 def test_help_teaches(command: str, tmp_path: Path) -> None:
     done = mnemon(command, "--help", folder=tmp_path)
     assert done.returncode == 0

@@ -1,7 +1,19 @@
 import pytest
 import torch
 
-from mnemon import MANN, LSTMController, MemoryCell, NTMMemory, UserError, WriteProtected, record_trace
+from mnemon import (
+    MANN,
+    LSTMController,
+    MemoryCell,
+    NTMMemory,
+    UniformWriting,
+    UserError,
+    WriteProtected,
+    record_trace,
+)
+from mnemon.models.catalogue import build_model
+from mnemon.models.config import ModelConfig
+from mnemon.views import ViewSizes
 from tests.parts import EVERY_MEMORY, make_rnn, random_input
 
 
@@ -54,3 +66,30 @@ def test_nothing_recorded() -> None:
         pass
     with pytest.raises(UserError, match="nothing was recorded"):
         _ = trace.interface
+
+
+def test_trace_says_which_steps_wrote() -> None:
+    cell = MemoryCell(LSTMController(4, 6), NTMMemory(4, 3), writing=UniformWriting(interval=2))
+    with record_trace(cell) as trace:
+        MANN(cell)(torch.randn(5, 2, 4), lengths=torch.tensor([5, 3]))
+    assert trace[""].written.int().T.tolist() == [[0, 1, 0, 1, 0], [0, 1, 0, 0, 0]]
+    protected = MANN(MemoryCell(LSTMController(4, 6), NTMMemory(4, 3), writing=WriteProtected()))
+    with record_trace(protected) as trace:
+        protected(torch.randn(3, 2, 4))
+    assert not trace["cell"].written.any()
+
+
+def test_modes_of_a_latent_variable() -> None:
+    config = ModelConfig(name="vmed", hidden=8, slots=5, word=6, heads=3)
+    model = build_model(config, ViewSizes((7,), "sequence"), 4)
+    views, lengths = [torch.randint(7, (5, 2))], [torch.tensor([5, 4])]
+    with torch.no_grad(), record_trace(model) as trace:
+        model(views, lengths=lengths, steps=3)
+    decoder = trace["decoders.0.rnn.cell"]
+    assert decoder.modes.shape == (3, 2, 3)
+    torch.testing.assert_close(decoder.modes.sum(-1), torch.ones(3, 2))
+    attention = decoder.state.read_weights[:-1].amax(-1) + 1e-6  # the modes of a step are what the one before read
+    torch.testing.assert_close(decoder.modes[1:], attention / attention.sum(-1, keepdim=True))
+    assert not trace["encoder.views.0.rnn.cell"].has_modes
+    with pytest.raises(UserError, match="has no latent variable"):
+        _ = trace["encoder.views.0.rnn.cell"].modes

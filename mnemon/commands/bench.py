@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from mnemon.cell import MemoryCell
+from mnemon.commands.console import table_console
 from mnemon.controllers import LSTMController
 from mnemon.errors import UserError, look_up
 from mnemon.interface import Interface, LinearInterface
@@ -356,7 +357,6 @@ def _streaming(name: str) -> dict[str, Any]:
 
 
 def _print_tables(tables: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     for title, rows in tables.items():
@@ -364,4 +364,4 @@ def _print_tables(tables: dict[str, Any]) -> None:
             table = Table(*rows[0], title=title, title_justify="left")
             for row in rows:
                 table.add_row(*("–" if value is None else str(value) for value in row.values()))
-            Console().print(table)
+            table_console().print(table)

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from mnemon.commands.console import table_console
+from mnemon.commands.demo_report import write_report
 from mnemon.models.baseline import matching_hidden_size
 from mnemon.models.catalogue import build_model
 from mnemon.models.config import ModelConfig
@@ -17,6 +19,7 @@ from mnemon.trace import record_trace
 from mnemon.training.allocation import keep_freed_memory
 from mnemon.training.config import TrainConfig
 from mnemon.training.seeding import generator_from, seed_everything
+from mnemon.viewer import View, view_answer
 
 TASK = Copy(min_length=1, max_length=8)
 HELD_OUT = {"length 8": Copy(min_length=8, max_length=8), "length 16": Copy(min_length=16, max_length=16)}
@@ -32,6 +35,7 @@ TRAINING = TrainConfig(
     eval_every=2_000,
     eval_sequences=128,
 )
+TITLE = "Copy: bit accuracy on sequences never seen, after training on lengths 1–8"
 SHADES = " ░▒▓█"
 
 
@@ -39,11 +43,12 @@ SHADES = " ░▒▓█"
 class Demo:
     """Train a Neural Turing Machine and an LSTM of equal size to copy sequences; about a minute.
 
-    Both see sequences of up to 8 items. Then they are asked for 16, which only the memory can hold.
+    Both see sequences of up to 8 items. Then they are asked for 16, which only the memory can hold. It ends with a
+    report, from which pages lead to the memory at work.
     """
 
     out: Path | None = None
-    """Folder for the two runs; a new one under runs/ by default."""
+    """Folder for the two runs and the report; a new one under runs/ by default."""
     seed: int = 0
     """Another seed gives other sequences and other initial weights."""
 
@@ -54,18 +59,22 @@ class Demo:
 
         out = self.out or _new_folder(Path("runs"))
         hidden = matching_hidden_size(_count(MEMORY_MODEL), TASK.input_size, TASK.output_size)
-        table = Table(title="Copy: bit accuracy on sequences never seen, after training on lengths 1–8")
+        table = Table(title=TITLE)
         for column in ("model", "parameters", *HELD_OUT):
             table.add_column(column, justify="left" if column == "model" else "right")
+        rows, views = [], []
         for config in (ModelConfig(name="lstm", hidden=hidden), MEMORY_MODEL):
             Console(stderr=True).print(f"training {config.name}, {_count(config):,} parameters")
-            metrics = self._train(config, out / config.name)
+            model, metrics = self._train(config, out / config.name)
             accuracies = (f"{100 * metrics[test]['bit_accuracy']:.1f}%" for test in HELD_OUT)
-            table.add_row(config.name, f"{_count(config):,}", *accuracies)
-        Console().print(table)
-        Console(stderr=True).print(f"kept in {out}", highlight=False)
+            rows.append((config.name, f"{_count(config):,}", *accuracies))
+            table.add_row(*rows[-1])
+            views.append(_watch(model, config.name))
+        table_console().print(table)
+        report = write_report(out, TITLE, ("model", "parameters", *HELD_OUT), rows, views)
+        Console(stderr=True).print(f"open {report} in a browser and watch the memory at work", highlight=False)
 
-    def _train(self, config: ModelConfig, out: Path) -> dict[str, dict[str, float]]:
+    def _train(self, config: ModelConfig, out: Path) -> tuple[nn.Module, dict[str, dict[str, float]]]:
         from mnemon.training.loop import train  # accelerate takes a while to import
 
         keep_freed_memory()
@@ -73,11 +82,17 @@ class Demo:
         seed_everything(self.seed)
         model = build_model(config, TASK.input_size, TASK.output_size)
         training = dataclasses.replace(TRAINING, seed=self.seed)
-        described = {"task": "demo", "model": dataclasses.asdict(config)}
+        described = {"task": "copy", "model": dataclasses.asdict(config)}
         result = train(model, TASK, HELD_OUT, training, out, run=described, command=["mnemon", *sys.argv[1:]])
         if isinstance(model, MANN):
             print(_draw_example(model))
-        return result.metrics
+        return model, result.metrics
+
+
+def _watch(model: nn.Module, name: str) -> View:
+    """One held-out sequence, twice as long as those of the training."""
+    task = HELD_OUT["length 16"]
+    return view_answer(model, task, task.sample(1, generator_from(0)), title=f"{name} on copy, length 16")
 
 
 def _draw_example(model: MANN) -> str:

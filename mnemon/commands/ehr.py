@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from mnemon.commands.console import table_console
 from mnemon.commands.ehr_models import Evaluate, Explain, Recommend, Train
 from mnemon.ehr.folders import check_free
 from mnemon.ehr.prepare import PrepareConfig, prepare, views_of
@@ -139,7 +140,6 @@ def statistics_rows(kept: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _print_report(task: str, report: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     kept, source = report["kept"], report["source"]
@@ -157,7 +157,7 @@ def _print_report(task: str, report: dict[str, Any]) -> None:
     for name, sizes in kept["splits"].items():
         counts = [sizes["patients"], sizes["admissions"], *(facts["unknown"][name] for facts in kept["views"].values())]
         parts.add_row(name, *(f"{count:,}" for count in counts))
-    console = Console()
+    console = table_console()
     console.print(title, highlight=False)
     console.print(table)
     console.print(parts)
@@ -167,16 +167,14 @@ def _print_report(task: str, report: dict[str, Any]) -> None:
 
 
 def _print_written(document: dict[str, Any]) -> None:
-    from rich.console import Console
 
     counts = ", ".join(f"{document[name]:,} {name}" for name in ("patients", "admissions", "events"))
-    Console().print(f"{document['folder']}: {counts}", highlight=False)
+    table_console().print(f"{document['folder']}: {counts}", highlight=False)
     _print_notes(document)
 
 
 def _print_notes(report: dict[str, Any]) -> None:
     """Rows that were skipped, or kept though odd, with the first places."""
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title="rows of the source", title_justify="left")
@@ -188,4 +186,4 @@ def _print_notes(report: dict[str, Any]) -> None:
         for reason, note in report[kind].items():
             table.add_row(kind, f"{note['count']:,}", reason, ", ".join(note["first"]))
     if table.row_count:
-        Console().print(table)
+        table_console().print(table)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from mnemon.commands.console import table_console
 from mnemon.ehr.explanation import Explanation, explain, last_visit, recommend
 from mnemon.ehr.page import explanation_page
 from mnemon.ehr.prepared import IDENTITIES, load_prepared
@@ -267,7 +268,6 @@ def _print_explanation(found: Explanation, target: str) -> None:
 
 
 def _print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title=title, title_justify="left")
@@ -275,4 +275,4 @@ def _print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
         table.add_column(column, justify="left" if number == 0 or column in ("view", "code", "name") else "right")
     for row in rows:
         table.add_row(*row)
-    Console().print(table)
+    table_console().print(table)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import tyro
 
+from mnemon.commands.console import table_console
 from mnemon.experiments.catalogue import EXPERIMENTS
 from mnemon.models.catalogue import MODELS
 from mnemon.tasks.catalogue import DATA_TASKS, TASKS
@@ -30,7 +31,6 @@ class List:
         if self.json:
             print(json.dumps(listed, indent=2, ensure_ascii=False))
             return
-        from rich.console import Console
         from rich.table import Table
 
         for kind, rows in listed.items():
@@ -39,7 +39,7 @@ class List:
                 table.add_column(column)
             for row in rows:
                 table.add_row(*row.values())
-            Console().print(table)
+            table_console().print(table)
 
 
 def _rows(kind: Kind) -> list[dict[str, str]]:

@@ -18,6 +18,7 @@ import tyro
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from mnemon.commands.console import table_console
 from mnemon.commands.runs import OpenedRun
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
@@ -183,7 +184,6 @@ def _predictions(decay: float, length: int, model: nn.Module) -> list[dict[str, 
 
 
 def _print_tables(document: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     title = f"{document['model']['name']} on {document['task']}, step {document['step']:,}: "
@@ -203,7 +203,7 @@ def _print_tables(document: dict[str, Any]) -> None:
     for row in prediction["rows"]:
         shares = (f"{row[name]:.1%}" for name in ("regular", "uniform"))
         predicted.add_row(str(row["slots"]), f"{row['interval']:.1f}", *shares, f"{row['gain']:.2f}×")
-    console = Console()
+    console = table_console()
     console.print(measured)
     console.print(predicted)
     console.print(_advice(document["recommended"]), highlight=False)

@@ -1,21 +1,18 @@
 """``mnemon run``: one table or figure of the thesis, ours beside its."""
 
-import json
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
+from mnemon.commands.campaigns import default_folder, tell_outcome
 from mnemon.commands.folders import data_folder
 from mnemon.experiments.catalogue import find_experiment
-from mnemon.report.description import RowDescription
-from mnemon.report.results import Results, Row, read_results
-from mnemon.report.tables import COLUMNS, cells, document
-from mnemon.runner.campaign import Campaign, is_wanted
+from mnemon.runner.campaign import Campaign
 from mnemon.runner.display import make_display
+from mnemon.runner.rates import read_rates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +41,8 @@ class Run:
     """Go on with the experiment in the folder."""
     data: Path | None = None
     """Folder of the data sets, for experiments that need one; $MNEMON_DATA by default."""
+    rates: Path | None = None
+    """Learning rates that mnemon sweep --search has chosen: its learning-rates.json."""
     json: bool = False
     """Print one JSON document instead of a table."""
 
@@ -51,54 +50,13 @@ class Run:
         """Run what is not finished, then print the table; exit with 1 where a job failed."""
         campaign = Campaign(
             find_experiment(self.experiment),
-            self.out or self._default_folder(),
+            self.out or default_folder(self.experiment, self.scale),
             seeds=self.seeds,
             scale=self.scale,
             only=self.only,
             data=data_folder(self.data),
             command=["mnemon", *sys.argv[1:]],
+            rates=None if self.rates is None else read_rates(self.rates),
         )
         failures = campaign.go(resume=self.resume, processes=self.jobs, display=make_display())
-        ran = {run.job.folder for run in campaign.runs}
-        self._print(read_results(campaign.folder), lambda row: self._is_shown(row.described, ran))
-        if failures:
-            print(
-                f"mnemon: {len(failures)} of {len(campaign.runs)} jobs failed; run the same command with --resume to"
-                " try them again",
-                file=sys.stderr,
-            )
-            sys.exit(1)
-
-    def _default_folder(self) -> Path:
-        """Full runs are kept with the code; shortened ones are for looking, and stay out of their way."""
-        full = Path("results") / self.experiment
-        return full if self.scale == 1 else Path("runs") / f"{self.experiment}-{self.scale:g}"
-
-    def _is_shown(self, row: RowDescription, ran: set[str]) -> bool:
-        """Whether a row is of a job that was wanted, or quoted beside one."""
-        return is_wanted(self.only, row.setting, row.model) if row.folder is None else row.folder in ran
-
-    def _print(self, results: Results, wanted: Callable[[Row], bool]) -> None:
-        if self.json:
-            shown = document(results, wanted)
-            print(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
-            return
-        from rich.box import SIMPLE_HEAD
-        from rich.console import Console
-        from rich.table import Table
-
-        described = results.description
-        table = Table(
-            title=f"{described.title}: {described.metric_label}, scale {described.scale:g}",
-            box=SIMPLE_HEAD,
-            padding=(0, 1, 0, 0),
-            pad_edge=False,
-        )
-        for column in COLUMNS:
-            words = column in ("setting", "model")
-            table.add_column(column, justify="left" if words else "right", no_wrap=words)
-        for row in results.rows:
-            if wanted(row):
-                table.add_row(*cells(row))
-        Console().print(table)
-        Console(stderr=True).print(f"kept in {results.folder}; mnemon report {results.folder}", highlight=False)
+        tell_outcome(campaign, failures, only=self.only, as_json=self.json)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import torch
 import tyro
 
+from mnemon.commands.console import table_console
 from mnemon.commands.folders import data_folder
 from mnemon.errors import UserError, look_up
 from mnemon.experiments import dialogue
@@ -157,7 +158,7 @@ class Train:
         from rich.console import Console
 
         title = f"{self.model} on {self.task}, {result.parameters:,} parameters, seed {self.seed}"
-        Console().print(_table(title, result.metrics))
+        table_console().print(_table(title, result.metrics))
         Console(stderr=True).print(f"kept in {out}", highlight=False)
 
     def _training(self, task: Task, config: ModelConfig) -> TrainConfig:

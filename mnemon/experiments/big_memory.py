@@ -32,7 +32,7 @@ def jobs() -> list[Job]:
 BIG_MEMORY = Experiment(
     name="big-memory",
     title="Uniform writing with a bigger memory: copy of 500 tokens",
-    thesis="appendix, “UW Performance on Bigger Memory”",
+    thesis="chapter 6, appendix, “UW Performance on Bigger Memory”",
     file="mnemon/experiments/big_memory.py",
     jobs=jobs,
 )

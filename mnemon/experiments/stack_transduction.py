@@ -67,7 +67,7 @@ class Setting(NamedTuple):
 
 
 SETTINGS: dict[str, Setting] = {
-    "reversal": Setting(reversal, TRAINING),
+    "reversal": Setting(reversal, dataclasses.replace(TRAINING, steps=2_000, anneal=0.25)),  # the plateau is long
     "brackets": Setting(brackets, dataclasses.replace(TRAINING, steps=500)),
 }
 

@@ -33,7 +33,7 @@ def jobs() -> list[Job]:
 STATE_CLUSTERS = Experiment(
     name="state-clusters",
     title="Clusters of the controller's states",
-    thesis="appendix, “Clustering on The Latent Space”",
+    thesis="chapter 7, appendix, “Clustering on The Latent Space”",
     file="mnemon/experiments/state_clusters.py",
     jobs=jobs,
     metric="silhouette",

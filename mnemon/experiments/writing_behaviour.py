@@ -39,7 +39,7 @@ def jobs() -> list[Job]:
 WRITING_BEHAVIOUR = Experiment(
     name="writing-behaviour",
     title="Memory operating behaviours on copy and max",
-    thesis="appendix, “Memory Operating Behaviors on Synthetic Tasks”",
+    thesis="chapter 6, appendix, “Memory Operating Behaviors on Synthetic Tasks”",
     file="mnemon/experiments/writing_behaviour.py",
     jobs=jobs,
     aggregate="pictures; accuracies from Tables 6.1 and 6.2",

@@ -59,7 +59,7 @@ def check(config: ModelConfig) -> None:
 
 
 def _check_variational(config: ModelConfig, entry: ModelEntry) -> None:
-    for field in ("free_bits", "sees_words"):
+    for field in ("free_bits", "latents_alone"):
         if getattr(config, field) is not None and not entry.is_variational:
             raise UserError(f"model {config.name!r} has no latent variable: leave out {field}, or write name='vmed'")
     for field in ("mode_weighting", "mode_offsets", "decoder_writes"):

@@ -63,7 +63,7 @@ class ModelConfig:
     mode_offsets: bool | None = None  # whether each mode has a learned offset; None: as the thesis, none has
     free_bits: float | None = None  # nats of divergence that a latent variable costs nothing; None: 0
     decoder_writes: bool | None = None  # whether a variational decoder writes its memory; None: it does
-    sees_words: bool | None = None  # whether a variational decoder is fed the words that it says; None: it is
+    latents_alone: bool | None = None  # whether a variational decoder is told nothing but its latents; None: it is not
 
     def __post_init__(self) -> None:
         from mnemon.models.catalogue import check  # which knows the models, and through them this class

@@ -63,7 +63,7 @@ def _variational(
         view_cell(config, NoMemory()),
         once=once,
         free_bits=config.free_bits or 0.0,
-        sees_words=config.sees_words is not False,
+        alone=config.latents_alone or False,
     )
     return EncoderDecoder(LateFusion(views), [decoder])
 

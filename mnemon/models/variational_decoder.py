@@ -20,6 +20,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from mnemon import trace
 from mnemon.cell import CellState, MemoryCell
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
@@ -67,8 +68,8 @@ class LatentDecoder(nn.Module):
         once: one latent variable serves the whole answer, and the posterior sees all of it (CVAE).
         free_bits: nats of divergence, of each latent variable, that cost nothing while training; below them nothing is
             gained by ignoring it.
-        sees_words: feed the words back. A decoder that does not see them can keep an answer together by its latent
-            variables alone (word dropout of Bowman et al., 2016, at its extreme).
+        alone: the decoder is told nothing but its latent variables: it is not fed its words, and its controller does
+            not begin where the encoder's ended. What an answer says, and what keeps it together, is then theirs.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class LatentDecoder(nn.Module):
         *,
         once: bool = False,
         free_bits: float = 0.0,
-        sees_words: bool = True,
+        alone: bool = False,
     ) -> None:
         super().__init__()
         if cell.input_size != (wanted := utterance.input_size + prior.latent_size):
@@ -93,7 +94,7 @@ class LatentDecoder(nn.Module):
         self.prior = prior
         self.posterior = Posterior(prior.summary_size, utterance.controller.hidden_size, prior.latent_size)
         self.utterance = MANN(utterance)
-        self.once, self.free_bits, self.sees_words = once, free_bits, sees_words
+        self.once, self.free_bits, self.alone = once, free_bits, alone
 
     def forward(
         self,
@@ -152,7 +153,7 @@ class LatentDecoder(nn.Module):
         embedded = self.embedding(targets)
         heard = self._hear(embedded, asked)
         words = torch.zeros_like(embedded)
-        if self.sees_words:
+        if not self.alone:
             words = torch.cat([words[:1], embedded[:-1]])
         state, features, divergences, latents = self.begin(encoded), [], [], []
         for step, word in enumerate(words):
@@ -161,7 +162,7 @@ class LatentDecoder(nn.Module):
                 divergences.append(divergence(latents[-1].posterior, latents[-1].prior))
             else:
                 divergences.append(torch.zeros_like(divergences[0]))
-            feature, state = self._step(word, latents[-1].value, state)
+            feature, state = self._step(word, latents[-1].value, latents[-1].prior, self._told(state, step))
             features.append(feature)
         apart = torch.stack(divergences)
         if asked is not None:
@@ -185,12 +186,13 @@ class LatentDecoder(nn.Module):
         logits, tokens, modes = [], [], []
         for step in range(steps):
             if step == 0 or not self.once:
-                drawn = self._draw(self.prior(state).prior, mode, generator)
-            feature, state = self._step(word, drawn.value, state)
+                prior = self.prior(state).prior
+                drawn = self._draw(prior, mode, generator)
+            feature, state = self._step(word, drawn.value, prior, self._told(state, step))
             logits.append(self.rnn.cell.readout(feature))
             tokens.append(choose(logits[-1]))
             modes.append(drawn.mode)
-            if self.sees_words:
+            if not self.alone:
                 word = self.embedding(tokens[-1])
         return Spoken(torch.stack(logits), torch.stack(tokens), torch.stack(modes))
 
@@ -224,9 +226,17 @@ class LatentDecoder(nn.Module):
             raise UserError(f"this model has {modes} modes: write a mode from 0 to {modes - 1}, not {mode}")
         return sample_mode(prior, torch.full((batch,), mode, device=prior.mean.device), generator)
 
+    def _told(self, state: CellState, step: int) -> CellState:
+        """What the controller begins a step with."""
+        if step or not self.alone:
+            return state
+        return state._replace(controller=self.rnn.cell.controller.init_state(state.controller.hidden.shape[0]))
+
     def _step(
-        self, word: Float[Tensor, "B E"], latent: Float[Tensor, "B Z"], state: CellState
+        self, word: Float[Tensor, "B E"], latent: Float[Tensor, "B Z"], prior: Mixture, state: CellState
     ) -> tuple[Float[Tensor, "B F"], CellState]:
         cell, inputs = self.rnn.cell, torch.cat([word, latent], dim=1)
+        if trace.is_recording():
+            trace.observe_modes(cell, prior.log_weights.exp())
         advance = native.advance_for(cell, inputs, self.rnn.engine)
         return cast(tuple[Any, CellState], cell.step(inputs, state, None, advance))

@@ -2,6 +2,7 @@
 
 experiment.json                         this description
 jobs/SETTING/MODEL/seed-N/              the folder of a run (:mod:`mnemon.training.directory`)
+learning-rates.json                     the rates that a search chose, where it was asked (:mod:`mnemon.runner.rates`)
 """
 
 import dataclasses
@@ -13,6 +14,7 @@ from mnemon.errors import UserError
 from mnemon.training.files import read_json, write_json
 
 NAME = "experiment.json"
+RATES = "learning-rates.json"
 FORMAT = "mnemon experiment"
 VERSION = 1
 

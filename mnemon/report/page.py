@@ -30,9 +30,15 @@ def write_pages(experiments: list[Results], out: Path) -> None:
         raise UserError(f"{out} is where the Markdown page goes: give the HTML page another name, such as report.html")
     if not out.parent.is_dir():
         raise UserError(f"there is no folder {out.parent}: make it first, or choose another --out")
-    html, text = _html_page(experiments), _markdown_page(experiments)  # both before anything is written
+    html = document(TITLE, "\n".join(section(results) for results in experiments))
     write_atomically(out, html.encode())
-    write_atomically(out.with_suffix(".md"), text.encode())
+    write_markdown(experiments, out.with_suffix(".md"))
+
+
+def write_markdown(experiments: list[Results], path: Path) -> Path:
+    """All tables as one Markdown page."""
+    write_atomically(path, _markdown_page(experiments).encode())
+    return path
 
 
 def write_pictures(experiments: list[Results], folder: Path) -> list[Path]:
@@ -54,15 +60,16 @@ def _markdown_page(experiments: list[Results]) -> str:
     return f"# {TITLE}\n\n" + "\n".join(sections)
 
 
-def _html_page(experiments: list[Results]) -> str:
-    sections = "\n".join(_section(results) for results in experiments)
+def document(title: str, body: str) -> str:
+    """A whole page."""
     return (
-        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{TITLE}</title>\n'
-        f"<style>{STYLE}</style>\n<h1>{TITLE}</h1>\n{sections}\n</html>\n"
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
+        f"<style>{STYLE}</style>\n<h1>{escape(title)}</h1>\n{body}\n</html>\n"
     )
 
 
-def _section(results: Results) -> str:
+def section(results: Results) -> str:
+    """An experiment: what it is, its table, what was said, its pictures."""
     stated = "".join(f"<li>{_with_code(fact)}</li>" for fact in facts(results))
     shown = "\n".join(
         f"<figure>{picture.svg}<figcaption>{escape(picture.caption)}</figcaption></figure>"
@@ -70,7 +77,8 @@ def _section(results: Results) -> str:
     )
     title = escape(results.description.title)
     said = samples_as_html(results)
-    return f"<section>\n<h2>{title}</h2>\n<ul>{stated}</ul>\n{_table(results)}\n{said}\n{shown}\n</section>"
+    name = escape(results.description.experiment)
+    return f'<section id="{name}">\n<h2>{title}</h2>\n<ul>{stated}</ul>\n{_table(results)}\n{said}\n{shown}\n</section>'
 
 
 def _table(results: Results) -> str:

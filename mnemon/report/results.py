@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemon.errors import UserError
-from mnemon.report.description import NAME, Description, RowDescription, read_description, run_folders
+from mnemon.report.description import NAME, RATES, Description, RowDescription, read_description, run_folders
 from mnemon.training.directory import RunDirectory
 from mnemon.training.files import read_json
 from mnemon.training.record import json_number, read_records
@@ -81,7 +81,9 @@ class Results:
         """How to repeat all of it; each run's own summary has the command that it came from."""
         described = self.description
         count = max(self.seeds, default=0) + 1
-        return ["mnemon", "run", described.experiment, "--seeds", str(count), "--scale", f"{described.scale:g}"]
+        command = ["mnemon", "run", described.experiment, "--seeds", str(count), "--scale", f"{described.scale:g}"]
+        rates = self.folder / RATES
+        return [*command, "--rates", str(rates)] if rates.exists() else command
 
     @property
     def taken_over(self) -> dict[str, int]:

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mnemon.report.agreement import agreement
 from mnemon.report.results import Results, Row, Run
 
 COLUMNS = ("setting", "model", "ours", "n", "best", "thesis", "parameters", "thesis's", "time")
@@ -66,9 +67,12 @@ def markdown(results: Results) -> str:
     """The experiment as a section of a Markdown page."""
     described = results.description
     lines = [f"## {as_text(described.title)}", "", *(f"- {as_text(fact)}" for fact in facts(results)), ""]
-    lines += [table_line(COLUMNS), table_line(["---"] * len(COLUMNS))]
-    lines += [table_line(cells(row)) for row in results.rows]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + table(COLUMNS, [cells(row) for row in results.rows])
+
+
+def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table as Markdown."""
+    return "".join(f"{table_line(entries)}\n" for entries in (head, ["---"] * len(head), *lines))
 
 
 def facts(results: Results) -> list[str]:
@@ -79,6 +83,7 @@ def facts(results: Results) -> list[str]:
     stated = [
         over if described.shows == "law" else f"{described.metric_label}, {described.better} is better; {over}",
         f"thesis: {described.thesis}, {described.aggregate}",
+        str(agreement(results)),
         f"scale {described.scale:g} of the full number of steps; seeds {seeds}",
         f"command: `{shlex.join(results.command)}`",
     ]

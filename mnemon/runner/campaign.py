@@ -1,21 +1,22 @@
-"""A campaign: the runs of an experiment that are not finished yet, some processes at a time.
+"""A campaign: the runs of an experiment that are not finished yet, given to a crew that carries them out.
 
 A finished run leaves its records and summary; its checkpoints are deleted. A run that fails stops no other. One that
 another experiment has finished is taken over.
 """
 
 import time
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mnemon.errors import UserError
 from mnemon.report.description import NAME, Description, read_description
+from mnemon.runner.crew import Crew
 from mnemon.runner.display import Display
 from mnemon.runner.job import Experiment
+from mnemon.runner.local import LocalCrew
 from mnemon.runner.messages import Assignment
-from mnemon.runner.process import WorkerProcess
+from mnemon.runner.rates import Rates
 from mnemon.runner.run import Run, read_trained
 from mnemon.runner.sharing import take_over
 from mnemon.runner.work import Work
@@ -49,43 +50,49 @@ class Campaign:
         only: str = "",
         data: Path | None = None,
         command: Sequence[str] = (),
+        rates: Rates | None = None,
     ) -> None:
         if seeds < 1:
             raise UserError(f"seeds must be at least 1, got {seeds}")
         if not 0 < scale <= 1:
             raise UserError(f"scale is {scale:g}: write a number above 0, up to 1 for the full number of steps")
-        self.experiment = experiment
+        self.experiment = experiment if rates is None else rates.applied_to(experiment, seeds)
+        self.rates = rates
         self.folder = folder
         self.scale = scale
         self.data = data
         self.command = list(command)
         self.description = experiment.describe(scale)
-        jobs = _wanted_jobs(experiment, only)
-        if data is None and any(job.needs_data for job in jobs):
+        self.jobs = _wanted_jobs(self.experiment, only)
+        if data is None and any(job.needs_data for job in self.jobs):
             raise UserError(f"{experiment.name} needs data: write --data and the folder that holds the data sets")
         # seeds outermost: every row has its first result early
         self.runs = [
             Run(job=job.for_run(seed, scale), folder=folder / "jobs" / job.folder / f"seed-{seed}")
             for seed in range(seeds)
-            for job in jobs
+            for job in self.jobs
         ]
 
     def go(self, *, resume: bool, processes: int, display: Display) -> list[Failure]:
-        """Run what is not finished; raises :class:`Interrupted` when asked to stop, after the workers have saved."""
-        if processes < 1:
-            raise UserError(f"jobs must be at least 1, got {processes}")
+        """Run what is not finished, so many processes at a time; see :meth:`go_with`."""
+        return self.go_with(LocalCrew(processes), resume=resume, display=display)
+
+    def go_with(self, crew: Crew, *, resume: bool, display: Display) -> list[Failure]:
+        """Let a crew run what is not finished; raises :class:`Interrupted` when asked to stop, after all have saved."""
         self._check_folder(resume)
         self.folder.mkdir(parents=True, exist_ok=True)
         with only_one_in(self.folder, PATIENCE) as lock:
             self.description.write(self.folder)
+            if self.rates is not None:
+                self.rates.write(self.folder)
             unfinished = [run for run in self.runs if not run.finished]
             for run in self.runs:
                 if run.finished:
                     run.tidy()
             display.start(self.description, done=len(self.runs) - len(unfinished), total=len(self.runs))
             try:
-                waiting = deque(run for run in unfinished if not self._take_over(run, display))
-                return self._work_through(waiting, processes, lock, display)
+                waiting = [run for run in unfinished if not self._take_over(run, display)]
+                return self._work_through(waiting, crew, lock, display) if waiting else []
             finally:
                 display.stop()
 
@@ -95,37 +102,29 @@ class Campaign:
             display.finished(run.name, run.folder)
         return taken
 
-    def _work_through(self, waiting: deque[Run], processes: int, lock: int, display: Display) -> list[Failure]:
-        working: dict[WorkerProcess, Run] = {}
-        idle: list[WorkerProcess] = []
+    def _work_through(self, waiting: Sequence[Run], crew: Crew, lock: int, display: Display) -> list[Failure]:
         failures: list[Failure] = []
-        with StopRequest() as stop:
-            try:
-                while working or (waiting and not stop.wanted):
-                    while waiting and len(working) < processes and not stop.wanted:
-                        worker = idle.pop() if idle else WorkerProcess(lock)
-                        working[worker] = waiting.popleft()
-                        worker.give(self._assignment(working[worker]))
-                    if stop.wanted:
-                        for worker in working:
-                            worker.ask_to_stop()
-                    for worker in [worker for worker in working if worker.finished or worker.ended]:
-                        run = working.pop(worker)
+        try:
+            crew.start(lock)
+            with StopRequest() as stop:
+                for run in waiting:
+                    crew.give(run, self.assignment(run))
+                asked = False
+                while crew.busy:
+                    if stop.wanted and not asked:
+                        crew.ask_to_stop()
+                        asked = True
+                    for run, reason in crew.ended():
                         if run.finished:
                             run.tidy()
                             display.finished(run.name, run.folder)
                         elif not stop.wanted:
-                            failures.append(Failure(run=run, reason=worker.last_words()))
+                            failures.append(Failure(run=run, reason=reason or f"nothing of it is in {run.folder}"))
                             display.failed(run.name, failures[-1].reason)
-                        if worker.ended:
-                            worker.close()
-                        else:
-                            idle.append(worker)
-                    display.show({run.name: worker.standing for worker, run in working.items()})
+                    display.show(crew.standings())
                     time.sleep(POLL_SECONDS)
-            finally:
-                for worker in (*working, *idle):
-                    worker.kill()
+        finally:
+            crew.close()
         unfinished = sum(not run.finished for run in self.runs)
         if stop.wanted and unfinished:
             raise Interrupted(
@@ -134,7 +133,8 @@ class Campaign:
             )
         return failures
 
-    def _assignment(self, run: Run) -> Assignment:
+    def assignment(self, run: Run) -> Assignment:
+        """What a worker is told of a run."""
         return Assignment(
             job=run.job.to_json(),
             folder=str(run.folder),

@@ -23,11 +23,11 @@ from torch import Tensor, nn
 
 from mnemon.models.encoder_decoder import EncoderDecoder
 from mnemon.models.variational_decoder import Guided, LatentDecoder
-from mnemon.runner.clusters import principal_components
 from mnemon.runner.tracing import DIGITS_OF_POINTS, array, rounded
 from mnemon.tasks.base import Batch, Task
 from mnemon.tasks.guided import Wrapping
 from mnemon.tasks.multi_modal import MultiModal
+from mnemon.theory.clusters import principal_components
 from mnemon.theory.mixtures import sample_mixture
 from mnemon.training.batches import draw
 from mnemon.training.files import write_atomically

@@ -6,6 +6,8 @@ from typing import Any
 
 from mnemon.training.record import json_number
 
+GRACE_SECONDS = 5.0  # for a worker to save in, when it is told to stop or the campaign is gone
+
 
 @dataclass(frozen=True, kw_only=True)
 class Assignment:

@@ -12,9 +12,12 @@ from mnemon.runner.messages import Assignment, Standing, parse_standing
 
 
 class WorkerProcess:
-    """Started at once, in a session of its own: Ctrl-C in a terminal reaches the campaign only, which passes it on."""
+    """Started at once, in a session of its own: Ctrl-C in a terminal reaches the campaign only, which passes it on.
 
-    def __init__(self, lock: int) -> None:
+    Far from the campaign there is no lock to inherit.
+    """
+
+    def __init__(self, lock: int | None = None) -> None:
         self.standing = Standing()
         self._asked_to_stop = False
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
@@ -24,7 +27,7 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
-            pass_fds=(lock,),
+            pass_fds=() if lock is None else (lock,),
             start_new_session=True,
         )
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -53,6 +56,13 @@ class WorkerProcess:
         if not self._asked_to_stop:
             self._asked_to_stop = True
             self._process.send_signal(signal.SIGTERM)
+
+    def stop(self, patience: float) -> None:
+        """Let it save and end, and end it where that takes more seconds."""
+        self.ask_to_stop()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(patience)
+        self.kill()
 
     def kill(self) -> None:
         """End it at once."""

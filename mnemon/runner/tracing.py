@@ -24,12 +24,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from mnemon.runner.clusters import principal_components, silhouette
 from mnemon.tasks.answering import AnsweringTask
 from mnemon.tasks.base import Batch, Task
 from mnemon.tasks.ngrams import DynamicNGrams
 from mnemon.tasks.phases import phases
 from mnemon.tasks.scoring import wrong_bits
+from mnemon.theory.clusters import principal_components, silhouette
 from mnemon.trace import Trace, record_trace
 from mnemon.training.batches import answer, draw
 from mnemon.training.files import write_atomically

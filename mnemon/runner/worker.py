@@ -25,7 +25,7 @@ from mnemon.runner.job import Job
 from mnemon.runner.latent_tracing import write_latent_traces
 from mnemon.runner.measurement import Measurement, work_from_json
 from mnemon.runner.measuring import measure_law
-from mnemon.runner.messages import Assignment, Standing, parse_assignment
+from mnemon.runner.messages import GRACE_SECONDS, Assignment, Standing, parse_assignment
 from mnemon.runner.parameters import count_parameters
 from mnemon.runner.samples import write_samples
 from mnemon.runner.tracing import write_traces
@@ -42,7 +42,7 @@ from mnemon.training.seeding import seed_everything
 from mnemon.views import ViewSizes
 
 TELL_SECONDS = 0.25  # between two words to the campaign
-GRACE_SECONDS = 5.0  # for saving, when the campaign is gone
+PATIENCE = 15.0  # seconds that a worker before this one, whose campaign is gone, may need to see it and save
 
 
 def main() -> None:
@@ -99,6 +99,7 @@ def _train(job: Job, assignment: Assignment, progress: Progress) -> None:
         run=described,
         command=assignment.command,
         progress=progress,
+        patience=PATIENCE,
     )
     if not job.trace:
         return

@@ -32,6 +32,7 @@ from mnemon.tasks.omniglot import omniglot
 from mnemon.tasks.pixels import mnist
 from mnemon.tasks.priority_sort import PrioritySort
 from mnemon.tasks.repeat_copy import RepeatCopy
+from mnemon.tasks.sequences import own_sequences
 from mnemon.tasks.sequencing import Sequencing
 from mnemon.tasks.sinusoid import Sinusoid
 from mnemon.tasks.sum_of_two import SumOfTwo
@@ -330,6 +331,12 @@ def _dialogue_entry(name: str, *, summary: str) -> DataTaskEntry:
 
 
 DATA_TASKS: dict[str, DataTaskEntry] = {
+    "csv": DataTaskEntry(
+        summary="Say the labels of sequences of your own, from train.csv.",
+        thesis="beyond",
+        file="mnemon/tasks/sequences.py",
+        read=own_sequences,
+    ),
     "mnist": _pixel_entry(summary="Name a digit after reading its image pixel by pixel.", permuted=False),
     "permuted-mnist": _pixel_entry(summary="The same with the pixels in one random order.", permuted=True),
     "omniglot-5": _omniglot_entry(5),

@@ -42,6 +42,7 @@ class MultiModal:
     modes: int = 4  # M
     length: int = 2  # of an answer
     tokens: int = 12  # that answers are made of
+    pool: int | None = None  # answers of which every context has some; None: each context has its own
     table: int = 0  # seed of the table
 
     def __post_init__(self) -> None:
@@ -52,10 +53,13 @@ class MultiModal:
                 f"MultiModal(contexts={self.contexts}, spelling={self.spelling}, letters={self.letters}): write more"
                 " letters, as no two contexts are spelt alike"
             )
-        if self.tokens < self.modes:
+        apart = self.modes if self.pool is None else self.pool
+        if apart < self.modes:
+            raise UserError(f"MultiModal(modes={self.modes}, pool={apart}): write pool={self.modes} or more")
+        if self.tokens < apart:
             raise UserError(
-                f"MultiModal(modes={self.modes}, tokens={self.tokens}): write tokens={self.modes} or more, as the"
-                " answers to a context differ at every step"
+                f"MultiModal(modes={self.modes}, tokens={self.tokens}): write tokens={apart} or more, as the answers"
+                " differ at every step"
             )
 
     @property
@@ -122,19 +126,26 @@ def _table(task: MultiModal) -> _Table:
         spelt = tuple(torch.randint(1, task.letters + 1, (task.spelling,), generator=generator).tolist())
         if spelt not in contexts:
             contexts.append(spelt)
-    answers = []
-    for _ in contexts:
-        steps = [torch.randperm(task.tokens, generator=generator)[: task.modes] + 1 for _ in range(task.length)]
-        answers.append([tuple(column) for column in torch.stack(steps).T.tolist()])
-    return _Table(contexts, answers)
+
+    def draw(count: int) -> list[Tokens]:
+        """Answers without a common token at any step."""
+        steps = [torch.randperm(task.tokens, generator=generator)[:count] + 1 for _ in range(task.length)]
+        return [tuple(column) for column in torch.stack(steps).T.tolist()]
+
+    if task.pool is None:
+        return _Table(contexts, [draw(task.modes) for _ in contexts])
+    pool = draw(task.pool)
+    chosen = [torch.randperm(task.pool, generator=generator)[: task.modes].tolist() for _ in contexts]
+    return _Table(contexts, [[pool[number] for number in numbers] for numbers in chosen])
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModeCoverage(Wrapping):
     """A test that asks for every context many times and counts which of its right answers come.
 
-    ``modes_covered`` is their share among the right ones, the mean over contexts; ``valid`` the share of all answers
-    that are right; ``evenness`` how evenly the right ones come, as the entropy of their shares over log M.
+    A mode is covered where it comes at least half as often as it should, in one of 2M answers; ``modes_covered`` is the
+    share of those that are, the mean over contexts. ``valid`` is the share of all answers that are right, ``evenness``
+    how evenly the right ones come, as the entropy of their shares over log M.
     """
 
     task: MultiModal
@@ -170,7 +181,7 @@ class ModeCoverage(Wrapping):
         entropy = torch.special.entr(shares).sum(1).mean()
         most = torch.tensor(float(self.task.modes)).log()
         return {
-            "modes_covered": float((counts > 0).float().mean()),
+            "modes_covered": float((counts >= self.samples / (2 * self.task.modes)).float().mean()),
             "valid": float(counts.sum()) / len(said),
             "evenness": float(entropy / most) if self.task.modes > 1 else 1.0,
         }

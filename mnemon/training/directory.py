@@ -42,12 +42,15 @@ class RunDirectory:
         self.tensorboard = path / "tensorboard"
 
     @contextmanager
-    def owned(self) -> Iterator[None]:
-        """Keep other processes out of the folder; what was made for it, and stays empty, goes again."""
+    def owned(self, patience: float = 0.0) -> Iterator[None]:
+        """Keep other processes out of the folder; what was made for it, and stays empty, goes again.
+
+        One that is leaving is waited for, so many seconds.
+        """
         made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
         self._make(self.path)
         try:
-            with only_one_in(self.path):
+            with only_one_in(self.path, patience):
                 yield
         finally:
             for folder in made:

@@ -57,15 +57,17 @@ def train(
     run: Mapping[str, Any] | None = None,
     command: Sequence[str] = (),
     progress: Progress | None = None,
+    patience: float = 0.0,
 ) -> TrainResult:
     """Train ``model`` on ``task``, measure it on ``tests``, and keep all of it in the folder ``out``.
 
     ``run`` is what the caller needs to build model and tasks again, as JSON; it is kept with the run, and a resumed run
-    must come with the same. ``command`` is for people: how to repeat the run. Raises :class:`Interrupted` after Ctrl-C
-    and :class:`TrainingStopped` at a number that is not finite.
+    must come with the same. ``command`` is for people: how to repeat the run. Another process in the folder is waited
+    for, ``patience`` seconds. Raises :class:`Interrupted` after Ctrl-C and :class:`TrainingStopped` at a number that is
+    not finite.
     """
     training = _Training(model, task, tests, config, out, run or {})
-    with training.directory.owned() if training.is_main else nullcontext():
+    with training.directory.owned(patience) if training.is_main else nullcontext():
         return _carry_out(training, resume, command, make_progress() if progress is None else progress)
 
 

@@ -27,7 +27,7 @@ from mnemon.ehr.vocabulary import FIRST_CODE
 from mnemon.errors import UserError
 from mnemon.memory.joined import Joined
 from mnemon.models.catalogue import build_model
-from mnemon.trace import CellTrace
+from mnemon.trace import CellTrace, Step
 from tests.ehr.tiny_visits import prepare_hospital, small
 
 Trained = Callable[..., TrainedRun]
@@ -202,7 +202,8 @@ def wrote(*steps: tuple[list[float], list[float]]) -> CellTrace:
     """Writes of one row, each with its weights over slots and its erase vector."""
     trace = CellTrace()
     for weights, erase in steps:
-        trace.add(Erased(torch.tensor([erase])), Wrote(torch.tensor([weights])), (), None)
+        step = (Erased(torch.tensor([erase])), Wrote(torch.tensor([weights])), ())
+        trace.add(Step(*step, written=torch.ones(1, dtype=torch.bool)))
     return trace
 
 

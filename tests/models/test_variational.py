@@ -252,6 +252,26 @@ def test_free_bits_lift_the_divergence_while_training(name: str) -> None:
 
 
 @every_model
+@pytest.mark.parametrize("alone", [True, None])
+def test_a_decoder_that_is_told_its_latents_alone_knows_neither_context_nor_words(
+    name: str, alone: bool | None
+) -> None:
+    """With latent variables that are always the same, it says the same whatever it was asked and whatever is right."""
+    model, outputs = make(name, latents_alone=alone), []
+    network = decoder_of(model).posterior.network
+    with torch.no_grad():
+        network.weight.zero_()
+        network.bias.copy_(torch.tensor([0.7, -0.4, -40.0, -40.0]))  # means, and an s.d. of 1e-6
+    for seed in (0, 1):
+        given = draw(seed)
+        outputs.append(taught(model, given | {"asked": None})[0])
+    first, second = outputs
+    assert torch.allclose(first, second, atol=1e-4) == bool(alone)
+    said = model.generate(draw()["views"], draw()["lengths"], 4, generator=torch.Generator().manual_seed(2))
+    assert said.tokens.shape == (4, 3)
+
+
+@every_model
 def test_small_and_large(name: str) -> None:
     """One slot, one step, a vocabulary of one token, a batch of one, an empty context."""
     model = make(name, slots=1, heads=1, answers=1)
@@ -296,6 +316,7 @@ def test_mistakes_are_named() -> None:
         ({"name": "vmed", "word": 3}, "write an even word in place of 3"),
         ({"name": "vlstm", "mode_weighting": "sparse"}, "has no modes in a memory: leave out mode_weighting"),
         ({"name": "dc-mann", "free_bits": 1.0}, "has no latent variable: leave out free_bits"),
+        ({"name": "dc-mann", "latents_alone": True}, "has no latent variable: leave out latents_alone"),
         ({"name": "vmed", "mode_weighting": "spare"}, "no mode weighting is called 'spare'"),
         ({"name": "lstm", "layers": 2}, "has one layer"),
         ({"name": "cvae", "word": 1}, "write word=2 or more"),

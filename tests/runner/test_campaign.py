@@ -96,11 +96,11 @@ def test_one_process_for_many_jobs_changes_nothing(tmp_path: Path, monkeypatch: 
     started = []
 
     class Counted(WorkerProcess):
-        def __init__(self, lock: int) -> None:
+        def __init__(self, lock: int | None = None) -> None:
             started.append(lock)
             super().__init__(lock)
 
-    monkeypatch.setattr("mnemon.runner.campaign.WorkerProcess", Counted)
+    monkeypatch.setattr("mnemon.runner.local.WorkerProcess", Counted)
     written = []
     for processes in (1, 4):
         folder = tmp_path / str(processes)

@@ -29,6 +29,16 @@ def test_answers_to_a_context_differ_at_every_step() -> None:
             assert all(1 <= a <= 5 and a != b for a, b in zip(first, second, strict=True))
 
 
+def test_contexts_may_share_a_pool_of_answers() -> None:
+    task = MultiModal(contexts=6, modes=2, length=2, tokens=4, pool=4)
+    pool = {answer for context in range(6) for answer in task.answers(context)}
+    assert len(pool) <= 4
+    assert all(len(set(task.answers(context))) == 2 for context in range(6))
+    assert len({tuple(sorted(task.answers(context))) for context in range(6)}) > 1
+    for first, second in itertools.combinations(pool, 2):
+        assert all(a != b for a, b in zip(first, second, strict=True))
+
+
 def test_contexts_are_spelt_apart_and_answers_drawn_by_lot() -> None:
     batch = TASK.sample(600, torch.Generator().manual_seed(0))
     assert batch.visits is not None
@@ -61,6 +71,10 @@ def test_coverage_is_of_all_contexts() -> None:
     def same(batch: Batch) -> torch.Tensor:
         return answered(batch, [TASK.answers(context)[0] for context, _ in TASK.said(batch.targets, batch)])
 
+    seldom = test.measure([[(0, answer) for answer in TASK.answers(0)[:3] for _ in range(2)] + [(0, (9,)), (0, (9,))]])
+    assert seldom["modes_covered"] == pytest.approx(3 / 12)  # of the other contexts nothing came
+    rare = test.measure([[(0, TASK.answers(0)[0])] * 7 + [(0, TASK.answers(0)[1])]])
+    assert rare["modes_covered"] == pytest.approx(2 / 12)  # once of 8 is half as often as it should be
     one = test.measure([test.pool(same(batch), batch) for batch in batches])
     assert one == {"modes_covered": 0.25, "valid": 1.0, "evenness": 0.0}
     none = test.measure([test.pool(answered(batch, [()] * batch.mask.shape[1]), batch) for batch in batches])
@@ -90,6 +104,8 @@ def test_what_the_tests_are() -> None:
 def test_mistakes_are_named() -> None:
     for bad, message in (
         ({"modes": 3, "tokens": 2}, "write tokens=3 or more"),
+        ({"modes": 3, "pool": 2}, "write pool=3 or more"),
+        ({"modes": 3, "tokens": 5, "pool": 6}, "write tokens=6 or more"),
         ({"contexts": 5, "letters": 2, "spelling": 2}, "no two contexts are spelt alike"),
         ({"length": 0}, r"MultiModal\(length=0\): write length=1 or more"),
     ):

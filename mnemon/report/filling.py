@@ -1,0 +1,94 @@
+"""Tables within pages that somebody wrote: between two comments stands what the records say.
+
+    <!-- table: results odd-even -->
+    …
+    <!-- end of table -->
+
+``results NAME`` has a line for each model and a column for each setting; ``laws NAME …`` a line for each law of some
+experiments, beside its formula. What else a page may ask for is handed in by the caller.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from mnemon.errors import UserError, look_up
+from mnemon.report.results import Results, Row, read_results
+from mnemon.report.tables import NONE, mean_and_sd, number, parameters, table
+
+END = "<!-- end of table -->"
+PLACE = re.compile(rf"(?P<begin><!-- table: (?P<wanted>[^>]+?) -->\n)(?P<old>.*?)(?P<end>{END})", re.DOTALL)
+
+Maker = Callable[[Sequence[str]], str]
+
+
+def fill(page: str, makers: Mapping[str, Maker]) -> str:
+    """The page with every table made anew."""
+
+    def filled(place: re.Match[str]) -> str:
+        kind, *arguments = place["wanted"].split()
+        return place["begin"] + look_up(makers, kind, "table of a page")(arguments) + place["end"]
+
+    if page.count("<!-- table:") != len(PLACE.findall(page)):
+        raise UserError(f"a table of the page has no end: write {END} on a line of its own after it")
+    return PLACE.sub(filled, page)
+
+
+def makers_of_results(folder: Path) -> dict[str, Maker]:
+    """Tables of the experiments in a folder."""
+    return {
+        "results": lambda names: _by_model(_only(folder, names)),
+        "laws": lambda names: _laws([read_results(folder / name) for name in names]),
+    }
+
+
+def _only(folder: Path, names: Sequence[str]) -> Results:
+    if len(names) != 1:
+        raise UserError(f"a table of results is one of one experiment: write results NAME, not {len(names)} names")
+    return read_results(folder / names[0])
+
+
+def _by_model(results: Results) -> str:
+    """A line for each model; ours, and the thesis's after it where it has one."""
+    settings = list(dict.fromkeys(row.described.setting for row in results.rows))
+    models: dict[str, dict[str, Row]] = {}
+    for row in results.rows:
+        if row.runs or row.described.folder is None:
+            models.setdefault(row.described.model, {})[row.described.setting] = row
+    lines = [
+        [model, *_size(by_setting), *(_cell(by_setting.get(s)) for s in settings)]
+        for model, by_setting in models.items()
+    ]
+    return table(["model", "parameters", "seeds", *settings], lines)
+
+
+def _size(rows: dict[str, Row]) -> tuple[str, str]:
+    """Parameters and seeds, each with the fewest and the most where settings differ."""
+    runs = [row.runs for row in rows.values() if row.runs]
+    sizes = dict.fromkeys(parameters(own[0]) for own in runs)
+    seeds = sorted({len(own) for own in runs})
+    return "; ".join(sizes) or NONE, "–".join(map(str, dict.fromkeys([seeds[0], seeds[-1]]))) if seeds else NONE
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return NONE
+    thesis = row.described.thesis
+    if row.described.folder is None:
+        return f"thesis: {number(thesis)}"
+    return mean_and_sd(row) if thesis is None else f"{mean_and_sd(row)} (thesis: {number(thesis)})"
+
+
+def _laws(experiments: list[Results]) -> str:
+    lines = [
+        [
+            f"`{results.description.experiment}`",
+            row.described.setting,
+            mean_and_sd(row),
+            str(len(row.values)),
+            number(row.described.thesis),
+        ]
+        for results in experiments
+        for row in results.rows
+    ]
+    return table(["experiment", "law", "ours", "seeds", "formula or thesis"], lines)

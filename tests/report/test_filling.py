@@ -1,0 +1,43 @@
+"""Tables within pages."""
+
+from pathlib import Path
+
+import pytest
+
+from mnemon.errors import UserError
+from mnemon.report.filling import END, fill, makers_of_results
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+def page(wanted: str, old: str = "| old |\n") -> str:
+    return f"before\n<!-- table: {wanted} -->\n{old}{END}\nafter\n"
+
+
+def test_what_stands_between_the_comments_is_made_anew_and_nothing_else() -> None:
+    filled = fill(page("shout a b") + page("shout c", ""), {"shout": lambda names: "".join(names).upper() + "\n"})
+    assert filled == page("shout a b", "AB\n") + page("shout c", "C\n")
+    assert fill("no table here", {}) == "no table here"
+
+
+def test_filling_twice_is_filling_once() -> None:
+    makers = makers_of_results(RESULTS)
+    once = fill(page("results odd-even") + page("laws hopfield-capacity"), makers)
+    assert fill(once, makers) == once
+    assert "| DCw-MANN | " in once
+    assert "(thesis: 0.08" in once
+    assert "`hopfield-capacity`" in once
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("<!-- table: results odd-even -->\n| old |\n", "has no end: write <!-- end of table -->"),
+        (page("resuls odd-even"), "did you mean 'results'"),
+        (page("results"), "write results NAME"),
+        (page("results nowhere"), "nowhere"),
+    ],
+)
+def test_a_page_that_asks_for_what_there_is_not_is_told(text: str, says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        fill(text, makers_of_results(RESULTS))

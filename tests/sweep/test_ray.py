@@ -1,0 +1,111 @@
+"""Sweeps and searches on real Ray clusters, whose processes are killed."""
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from mnemon.runner.campaign import Campaign
+from mnemon.runner.rates import FINISHED, STOPPED, choose, read_rates
+from tests.sweep.runs import assert_same, descendants, parent, run_two, summary, unfinished, wait_until
+from tests.sweep.tiny_sweep import ENVIRONMENT, TWO, start
+
+WORKER = "mnemon.runner.worker"
+CLUSTER = """
+import ray
+from mnemon.sweep.cluster import connected
+with connected("", 2):
+    print(ray.get_runtime_context().gcs_address, flush=True)
+    input()
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ray_folder() -> Iterator[None]:
+    """For Ray's own files; the names of its sockets leave no room for a long one."""
+    folder = tempfile.mkdtemp()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(ENVIRONMENT, "RAY_TMPDIR", folder)
+        patch.setitem(ENVIRONMENT, "RAY_AUTH_MODE", "token")  # for the clusters of these tests alone
+        patch.setitem(ENVIRONMENT, "RAY_AUTH_TOKEN", secrets.token_hex(32))
+        yield
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+class Cluster(NamedTuple):
+    process: int
+    address: str
+
+
+@pytest.fixture(scope="module")
+def cluster(ray_folder: None) -> Iterator[Cluster]:
+    """One that is there before mnemon comes, and stays when it goes."""
+    command = [sys.executable, "-c", CLUSTER]
+    with subprocess.Popen(
+        command, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        yield Cluster(process.pid, process.stdout.readline().strip())
+        process.communicate("the end\n")
+
+
+def test_killed_head_and_killed_workers_lose_nothing(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    out = tmp_path / "out"
+    options = ("sweep", "two", "--seeds", "2", "--scale", "0.2", "--out", "out", "--json")
+
+    first = start(*options, folder=tmp_path)
+    wait_until(lambda: any(out.rglob("summary.json")) and len(unfinished(out)) == 2, first)
+    for process in [*descendants(first.pid, "gcs_server"), *descendants(first.pid, "raylet/raylet"), first.pid]:
+        os.kill(process, signal.SIGKILL)
+    first.communicate()
+    finished = {path: path.stat().st_mtime_ns for path in out.rglob("summary.json")}
+    assert 1 <= len(finished) <= 2
+
+    cluster: Cluster = request.getfixturevalue("cluster")  # only now: two at a time are many processes
+    begun = time.time() + 5  # those whose head was killed may still save
+    second = start(*options, "--resume", "--address", cluster.address, folder=tmp_path)
+    wait_until(lambda: len(unfinished(out, since=begun)) == 2, second)
+    killed = unfinished(out)
+    ours, another = descendants(cluster.process, WORKER)
+    os.kill(ours, signal.SIGKILL)
+    os.kill(parent(another), signal.SIGKILL)  # the process of Ray that waits for it
+    printed, said = second.communicate(timeout=300)
+    assert second.returncode == 0, said
+    assert [row["n"] for row in json.loads(printed)["rows"]] == [0, 2, 2]
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished
+    assert all(summary(run)["resumed_from"] > 0 for run in killed)
+
+    run_two(tmp_path / "whole", seeds=2, scale=0.2)
+    assert_same(out, tmp_path / "whole")
+
+
+def test_a_search_keeps_every_trial_and_its_choice(tmp_path: Path, cluster: Cluster) -> None:
+    options = ("--search", "learning-rate", "--only", "LSTM", "--lowest", "1e-4", "--highest", "1e-1", "--trials", "2")
+    search = start(
+        "sweep", "two", *options, "--scale", "0.1", "--address", cluster.address, "--out", "out", folder=tmp_path
+    )
+    _, said = search.communicate(timeout=300)
+    assert search.returncode == 0, said
+    found = read_rates(tmp_path / "out")
+    (job,) = found.jobs
+    assert (found.experiment, found.seed, job.folder, job.own) == ("two", 1_000, "two-items/lstm", 1e-4)
+    assert [trial.learning_rate for trial in job.trials] == [1e-4, 1e-1]
+    assert all(trial.ended in (FINISHED, STOPPED) for trial in job.trials)
+    assert job.chosen == choose(job.trials) is not None
+    assert f"two items, LSTM: {job.chosen:g} (its own: 0.0001)" in said
+    assert "--rates" in said.splitlines()[-1]
+    chosen = tmp_path / f"out/trials/two-items/lstm/rate-{job.chosen:g}"
+    assert summary(chosen)["seed"] == 1_000
+    assert not list(tmp_path.rglob("*.pkl"))
+    campaign = Campaign(TWO, tmp_path / "runs", seeds=1, scale=1.0, only="LSTM", rates=found)
+    assert campaign.runs[0].job.to_json()["training"]["learning_rate"] == job.chosen
