@@ -8,6 +8,7 @@ import bz2
 import gzip
 import io
 import lzma
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -24,7 +25,10 @@ ALWAYS_ALLOWED = 1 << 24  # bytes: small files may be as regular as they like
 LARGEST_MEMBER = 1 << 26
 # By how a file begins.
 UNPACKERS: dict[bytes, Callable[[Path], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
-PROBLEMS = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, NotImplementedError)
+PROBLEMS = (
+    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, NotImplementedError),
+    *(UnicodeDecodeError, OverflowError, struct.error),  # of damaged headers
+)
 
 
 class _Bounded(io.RawIOBase):
@@ -74,7 +78,7 @@ def tar_members(path: Path, wanted: Pattern[str]) -> Iterator[tuple[str, str]]:
                     content = archive.extractfile(member)
                     assert content is not None
                     yield member.name, content.read().decode()
-    except (*PROBLEMS, UnicodeDecodeError) as error:
+    except PROBLEMS as error:
         raise UserError(f"cannot read {path}: {error}") from error
 
 
