@@ -6,8 +6,9 @@ It reports nothing to its makers and shows no dashboard.
 import logging
 import os
 import secrets
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 
 import ray
 
@@ -41,7 +42,8 @@ def connected(address: str, cpus: int) -> Iterator[None]:
         where = f"the cluster at {address}" if address else "a cluster on this machine"
         raise UserError(f"cannot use {where}: {reason}") from error
     try:
-        yield
+        with redirect_stdout(sys.stderr):  # Ray tells of each new try, and must not do so amid a JSON document
+            yield
     finally:
         ray.shutdown()
 
