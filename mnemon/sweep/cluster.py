@@ -5,7 +5,6 @@ It reports nothing to its makers and shows no dashboard.
 
 import logging
 import os
-import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -16,7 +15,6 @@ from mnemon.errors import UserError
 
 OBJECT_STORE = 80 * 2**20  # bytes: what goes through it is a few lines of text
 STARTS = 3
-AUTHENTICATION = "RAY_AUTH_MODE"
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_worker_niceness": "0",  # jobs run as those of mnemon run do
@@ -49,12 +47,7 @@ def connected(address: str, cpus: int) -> Iterator[None]:
 
 
 def _start(cpus: int, tries: int = STARTS) -> None:
-    """Start a cluster; again, where a busy machine takes longer than the half minute that Ray allows.
-
-    Its processes know each other by a word that nobody else is told, unless the user has chosen another way.
-    """
-    if AUTHENTICATION not in os.environ:
-        os.environ.update({AUTHENTICATION: "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)})
+    """Start a cluster; again, where a busy machine takes longer than the half minute that Ray allows."""
     try:
         ray.init(
             "local",
