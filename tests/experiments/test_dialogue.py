@@ -12,6 +12,7 @@ from mnemon.models.catalogue import MODELS, build_model
 from mnemon.report.page import write_pages
 from mnemon.report.results import read_results
 from mnemon.report.samples import exchanges
+from mnemon.report.tables import as_text
 from mnemon.runner.campaign import Campaign
 from mnemon.runner.job import Experiment, Job
 from mnemon.tasks.dialogue_sets import WORDS
@@ -97,7 +98,7 @@ def test_a_report_shows_what_was_said(folder: Path) -> None:
     write_pages([results], folder / "page.html")
     page, text = (folder / "page.html").read_text(), (folder / "page.md").read_text()
     assert "said in return" in page
-    assert f"| {shown[0].context} | people | {shown[0].said['people']} |" in text
+    assert f"| {as_text(shown[0].context)} | people | {as_text(shown[0].said['people'])} |" in text
     assert "VMED (K=4)" in page
     table = read_results(folder / "out" / "dialogue")
     write_pages([table], folder / "table.html")

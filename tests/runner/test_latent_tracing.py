@@ -24,11 +24,11 @@ def traced(model: str, folder: Path) -> tuple[dict[str, Any], Experiment]:
     return document, tiny
 
 
-@pytest.mark.parametrize(("model", "modes", "steps"), [("VMED (K=2)", 2, 2), ("CVAE", 1, 1)])
+@pytest.mark.parametrize(("model", "modes", "steps"), [("VMED (K=2)", 2, 3), ("CVAE", 1, 1)])
 def test_mode_weights_and_latent_variables(model: str, modes: int, steps: int, tmp_path: Path) -> None:
     document, _ = traced(model, tmp_path / "out")
     first, mean = (array["values"] for array in document["arrays"])
-    assert len(first) == len(mean) == steps  # a word and an end, or one variable for both
+    assert len(first) == len(mean) == steps  # two words and an end, or one variable for all
     assert all(len(row) == modes and sum(row) == pytest.approx(1, abs=0.011) for row in (*first, *mean))
     states = document["states"]
     assert states["phases"] == ["prior", *(f"posterior, answer {mode + 1}" for mode in range(MODES))]

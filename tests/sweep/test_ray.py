@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -21,11 +20,13 @@ from tests.sweep.runs import assert_same, descendants, parent, run_two, summary,
 from tests.sweep.tiny_sweep import ENVIRONMENT, TWO, start
 
 WORKER = "mnemon.runner.worker"
+OPTIONS = ("sweep", "two", "--seeds", "2", "--scale", "0.2", "--out", "out", "--json")
 CLUSTER = """
+import sys
 import ray
 from mnemon.sweep.cluster import connected
 with connected("", 2):
-    print(ray.get_runtime_context().gcs_address, flush=True)
+    print(ray.get_runtime_context().gcs_address, flush=True, file=sys.__stdout__)
     input()
 """
 
@@ -59,34 +60,38 @@ def cluster(ray_folder: None) -> Iterator[Cluster]:
         process.communicate("the end\n")
 
 
-def test_killed_head_and_killed_workers_lose_nothing(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_killed_workers_lose_nothing(tmp_path: Path, cluster: Cluster) -> None:
+    """One of ours, and one of Ray's with what it waits for: both jobs go on from their checkpoints."""
     out = tmp_path / "out"
-    options = ("sweep", "two", "--seeds", "2", "--scale", "0.2", "--out", "out", "--json")
+    sweep = start(*OPTIONS, "--address", cluster.address, folder=tmp_path)
+    wait_until(lambda: len(unfinished(out)) == 2 and len(descendants(cluster.process, WORKER)) == 2, sweep)
+    ours, another = descendants(cluster.process, WORKER)
+    os.kill(ours, signal.SIGKILL)
+    os.kill(parent(another), signal.SIGKILL)
+    printed, said = sweep.communicate(timeout=200)
+    assert sweep.returncode == 0, said
+    assert [row["n"] for row in json.loads(printed)["rows"]] == [0, 2, 2]
+    resumed = [summary(path.parent)["resumed_from"] for path in out.rglob("summary.json")]
+    assert len(resumed) == 4
+    assert any(resumed)
+    run_two(tmp_path / "whole", seeds=2, scale=0.2)
+    assert_same(out, tmp_path / "whole")
 
-    first = start(*options, folder=tmp_path)
-    wait_until(lambda: any(out.rglob("summary.json")) and len(unfinished(out)) == 2, first)
+
+def test_a_killed_head_loses_no_finished_job(tmp_path: Path, cluster: Cluster) -> None:
+    out = tmp_path / "out"
+    first = start(*OPTIONS, folder=tmp_path)  # with a cluster of its own
+    wait_until(lambda: any(out.rglob("summary.json")), first)
     for process in [*descendants(first.pid, "gcs_server"), *descendants(first.pid, "raylet/raylet"), first.pid]:
         os.kill(process, signal.SIGKILL)
     first.communicate()
     finished = {path: path.stat().st_mtime_ns for path in out.rglob("summary.json")}
-    assert 1 <= len(finished) <= 2
-
-    cluster: Cluster = request.getfixturevalue("cluster")  # only now: two at a time are many processes
-    begun = time.time() + 5  # those whose head was killed may still save
-    second = start(*options, "--resume", "--address", cluster.address, folder=tmp_path)
-    wait_until(lambda: len(unfinished(out, since=begun)) == 2, second)
-    killed = unfinished(out)
-    ours, another = descendants(cluster.process, WORKER)
-    os.kill(ours, signal.SIGKILL)
-    os.kill(parent(another), signal.SIGKILL)  # the process of Ray that waits for it
-    printed, said = second.communicate(timeout=300)
+    second = start(*OPTIONS, "--resume", "--address", cluster.address, folder=tmp_path)
+    printed, said = second.communicate(timeout=200)
     assert second.returncode == 0, said
     assert [row["n"] for row in json.loads(printed)["rows"]] == [0, 2, 2]
+    assert finished
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
-    assert all(summary(run)["resumed_from"] > 0 for run in killed)
-
-    run_two(tmp_path / "whole", seeds=2, scale=0.2)
-    assert_same(out, tmp_path / "whole")
 
 
 def test_a_search_keeps_every_trial_and_its_choice(tmp_path: Path, cluster: Cluster) -> None:
