@@ -4,8 +4,9 @@
     …
     <!-- end of table -->
 
-``results NAME`` has a line for each model and a column for each setting; ``laws NAME …`` a line for each law of some
-experiments, beside its formula. What else a page may ask for is handed in by the caller.
+``results NAME`` has a line for each model and a column for each setting, or the other way round where settings are
+many; ``laws NAME …`` a line for each law of some experiments, beside its formula. What else a page may ask for is
+handed in by the caller.
 """
 
 import re
@@ -18,6 +19,8 @@ from mnemon.report.tables import NONE, mean_and_sd, number, parameters, table
 
 END = "<!-- end of table -->"
 PLACE = re.compile(rf"(?P<begin><!-- table: (?P<wanted>[^>]+?) -->\n)(?P<old>.*?)(?P<end>{END})", re.DOTALL)
+
+MOST_ACROSS = 8  # settings; of more, each has a line and each model a column
 
 Maker = Callable[[Sequence[str]], str]
 
@@ -56,10 +59,15 @@ def _by_model(results: Results) -> str:
         if row.runs or row.described.folder is None:
             models.setdefault(row.described.model, {})[row.described.setting] = row
     lines = [
-        [model, *_size(by_setting), *(_cell(by_setting.get(s)) for s in settings)]
-        for model, by_setting in models.items()
+        ["model", "parameters", "seeds", *settings],
+        *(
+            [model, *_size(found), *(_cell(found.get(setting)) for setting in settings)]
+            for model, found in models.items()
+        ),
     ]
-    return table(["model", "parameters", "seeds", *settings], lines)
+    if len(settings) > MOST_ACROSS:
+        lines = [list(line) for line in zip(*lines, strict=True)]
+    return table(lines[0], lines[1:])
 
 
 def _size(rows: dict[str, Row]) -> tuple[str, str]:
