@@ -6,6 +6,7 @@ import pytest
 
 from mnemon.errors import UserError
 from mnemon.report.filling import END, fill, makers_of_results
+from mnemon.report.results import read_results
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -27,6 +28,20 @@ def test_filling_twice_is_filling_once() -> None:
     assert "| DCw-MANN | " in once
     assert "(thesis: 0.08" in once
     assert "`hopfield-capacity`" in once
+
+
+def test_many_settings_stand_upright() -> None:
+    """A line for each setting and a column for each model, with the number of the one in the other."""
+    filled = fill(page("results babi-memory-networks"), makers_of_results(RESULTS))
+    head, _, *lines = [line.strip("| ").split(" | ") for line in filled.splitlines() if line.startswith("|")]
+    column = head.index("MemN2N, 3 hops")
+    (row,) = (
+        row
+        for row in read_results(RESULTS / "babi-memory-networks").rows
+        if row.described.setting == "mean" and row.described.model == "MemN2N, 3 hops"
+    )
+    assert [line[column] for line in lines if line[0] == "mean"] == [f"{row.mean:.2f}"]
+    assert [line[0] for line in lines][:3] == ["parameters", "seeds", "mean"]
 
 
 @pytest.mark.parametrize(
