@@ -58,4 +58,6 @@ def _print(results: Results, wanted: Callable[[Row], bool], as_json: bool) -> No
         if wanted(row):
             table.add_row(*cells(row))
     table_console().print(table)
+    for remark in results.remarks:
+        table_console().print(f"{remark}\n", markup=False, highlight=False)
     Console(stderr=True).print(f"kept in {results.folder}; mnemon report {results.folder}", highlight=False)

@@ -5,15 +5,17 @@
     <!-- end of table -->
 
 ``results NAME`` has a line for each model and a column for each setting, or the other way round where settings are
-many; ``laws NAME …`` a line for each law of some experiments, beside its formula. What else a page may ask for is
-handed in by the caller.
+many; ``laws NAME …`` a line for each law of some experiments, beside its formula. Under either are the remarks of the
+experiments. What else a page may ask for is handed in by the caller.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 
 from mnemon.errors import UserError, look_up
+from mnemon.report.remarks import remarks_as_markdown
 from mnemon.report.results import Results, Row, read_results
 from mnemon.report.tables import NONE, mean_and_sd, number, parameters, table
 
@@ -67,7 +69,7 @@ def _by_model(results: Results) -> str:
     ]
     if len(settings) > MOST_ACROSS:
         lines = [list(line) for line in zip(*lines, strict=True)]
-    return table(lines[0], lines[1:])
+    return table(lines[0], lines[1:]) + remarks_as_markdown(results.remarks)
 
 
 def _size(rows: dict[str, Row]) -> tuple[str, str]:
@@ -88,10 +90,12 @@ def _cell(row: Row | None) -> str:
 
 
 def _laws(experiments: list[Results]) -> str:
+    """A line for each law. Columns in which nothing would differ or stand are left out."""
     lines = [
         [
             f"`{results.description.experiment}`",
             row.described.setting,
+            row.described.model,
             mean_and_sd(row),
             str(len(row.values)),
             number(row.described.thesis),
@@ -99,4 +103,8 @@ def _laws(experiments: list[Results]) -> str:
         for results in experiments
         for row in results.rows
     ]
-    return table(["experiment", "law", "ours", "seeds", "formula or thesis"], lines)
+    head = ["experiment", "law", "model", "ours", "seeds", "formula or thesis"]
+    several = any(len({row.described.model for row in results.rows}) > 1 for results in experiments)
+    shown = [len(experiments) > 1, True, several, True, True, any(line[-1] != NONE for line in lines)]
+    told = remarks_as_markdown([remark for results in experiments for remark in results.remarks])
+    return table(list(compress(head, shown)), [list(compress(line, shown)) for line in lines]) + told

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from mnemon.errors import UserError
 from mnemon.report.plots import pictures
+from mnemon.report.remarks import remarks_as_html, remarks_as_markdown, with_code
 from mnemon.report.results import Results
 from mnemon.report.samples import samples_as_html, samples_as_markdown
 from mnemon.report.tables import COLUMNS, cells, facts, markdown
@@ -19,6 +20,7 @@ th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left; }
 td.said, th.said, table.samples td:first-child { text-align: left; white-space: normal; }
 tr.new td { border-top: 2px solid #888; }
 code { background: #f3f3f3; padding: .1rem .3rem; }
+p.remark { max-width: 44rem; }
 figure { margin: 1rem 0; overflow-x: auto; }
 figure svg { max-width: 100%; height: auto; }
 """
@@ -56,7 +58,12 @@ def write_pictures(experiments: list[Results], folder: Path) -> list[Path]:
 
 
 def _markdown_page(experiments: list[Results]) -> str:
-    sections = (part for results in experiments for part in (markdown(results), samples_as_markdown(results)) if part)
+    sections = (
+        part
+        for results in experiments
+        for part in (markdown(results) + remarks_as_markdown(results.remarks), samples_as_markdown(results))
+        if part
+    )
     return f"# {TITLE}\n\n" + "\n".join(sections)
 
 
@@ -69,8 +76,8 @@ def document(title: str, body: str) -> str:
 
 
 def section(results: Results) -> str:
-    """An experiment: what it is, its table, what was said, its pictures."""
-    stated = "".join(f"<li>{_with_code(fact)}</li>" for fact in facts(results))
+    """An experiment: what it is, its table with remarks, what was said, its pictures."""
+    stated = "".join(f"<li>{with_code(fact)}</li>" for fact in facts(results))
     shown = "\n".join(
         f"<figure>{picture.svg}<figcaption>{escape(picture.caption)}</figcaption></figure>"
         for picture in pictures(results)
@@ -78,7 +85,8 @@ def section(results: Results) -> str:
     title = escape(results.description.title)
     said = samples_as_html(results)
     name = escape(results.description.experiment)
-    return f'<section id="{name}">\n<h2>{title}</h2>\n<ul>{stated}</ul>\n{_table(results)}\n{said}\n{shown}\n</section>'
+    table = f"{_table(results)}\n{remarks_as_html(results.remarks)}"
+    return f'<section id="{name}">\n<h2>{title}</h2>\n<ul>{stated}</ul>\n{table}\n{said}\n{shown}\n</section>'
 
 
 def _table(results: Results) -> str:
@@ -91,9 +99,3 @@ def _table(results: Results) -> str:
         entries = "".join(f"<td>{escape(cell)}</td>" for cell in cells(row))
         body.append(f'<tr class="new">{entries}</tr>' if new else f"<tr>{entries}</tr>")
     return f"<table>\n<tr>{head}</tr>\n" + "\n".join(body) + "\n</table>"
-
-
-def _with_code(text: str) -> str:
-    """Text of which every second part between backticks is code."""
-    parts = escape(text).split("`")
-    return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))

@@ -9,6 +9,7 @@ from typing import Any
 
 from mnemon.errors import UserError
 from mnemon.report.description import NAME, RATES, Description, RowDescription, read_description, run_folders
+from mnemon.report.remarks import read_remarks
 from mnemon.training.directory import RunDirectory
 from mnemon.training.files import read_json
 from mnemon.training.record import json_number, read_records
@@ -70,6 +71,7 @@ class Results:
     folder: Path
     description: Description
     rows: list[Row]
+    remarks: tuple[str, ...]  # what did not come out as expected, and why: paragraphs
 
     @property
     def seeds(self) -> list[int]:
@@ -106,7 +108,7 @@ def read_results(folder: Path) -> Results:
         Row(described=row, runs=_finished_runs(folder, description, row), better=description.better)
         for row in description.rows
     ]
-    return Results(folder=folder, description=description, rows=rows)
+    return Results(folder=folder, description=description, rows=rows, remarks=read_remarks(folder))
 
 
 def find_experiments(folder: Path) -> list[Path]:

@@ -27,7 +27,7 @@ def test_filling_twice_is_filling_once() -> None:
     assert fill(once, makers) == once
     assert "| DCw-MANN | " in once
     assert "(thesis: 0.08" in once
-    assert "`hopfield-capacity`" in once
+    assert "| Q/N (%), 1 % wrong in one step | 18" in once
 
 
 def test_many_settings_stand_upright() -> None:
