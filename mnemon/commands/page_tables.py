@@ -5,8 +5,9 @@ from pathlib import Path
 
 from mnemon.experiments.catalogue import EXPERIMENTS
 from mnemon.models.catalogue import MODELS
+from mnemon.report.agreement import agreement
 from mnemon.report.filling import Maker, makers_of_results
-from mnemon.report.results import read_results
+from mnemon.report.results import Results, read_results
 from mnemon.report.tables import NONE, table
 from mnemon.training.files import read_json
 
@@ -29,15 +30,23 @@ def _models(_: Sequence[str]) -> str:
 
 
 def _experiments(folder: Path) -> str:
-    """Every experiment, and how many runs of it are on record."""
+    """Every experiment, how many runs of it are on record, and how far these agree with the thesis."""
     lines = []
     for name, experiment in EXPERIMENTS.items():
         begun = (folder / name / "experiment.json").is_file()
-        runs = {run.folder for row in read_results(folder / name).rows for run in row.runs} if begun else set()
-        seeds = len({path.name for path in runs})
-        finished = f"{len(runs)} runs, {seeds} seeds" if runs else NONE
-        lines.append([f"`{name}`", experiment.title, experiment.thesis, finished])
-    return table(["`mnemon run`", "experiment", "thesis", "on record"], lines)
+        found = _found(read_results(folder / name)) if begun else (NONE, NONE)
+        lines.append([f"`{name}`", experiment.title, experiment.thesis, *found])
+    return table(["`mnemon run`", "experiment", "thesis", "on record", "as good as the thesis"], lines)
+
+
+def _found(results: Results) -> tuple[str, str]:
+    runs = {run.folder for row in results.rows for run in row.runs}
+    finished = f"{_counted(len(runs), 'run')}, {_counted(len(results.seeds), 'seed')}" if runs else NONE
+    return finished, agreement(results).brief or NONE
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _speeds(path: Path) -> str:

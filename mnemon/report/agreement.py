@@ -28,6 +28,14 @@ class Agreement(NamedTuple):
         ranked = f"; {self.alike} of {self.pairs} pairs of models in the thesis's order" if self.pairs else ""
         return f"{self.as_good} of {self.rows} as good as the thesis's{ranked}"
 
+    @property
+    def brief(self) -> str:
+        """For a column of a table; empty where there is nothing to compare."""
+        if not self.rows:
+            return ""
+        ranked = f", order {self.alike} of {self.pairs}" if self.pairs else ""
+        return f"{self.as_good} of {self.rows}{ranked}"
+
 
 def agreement(results: Results) -> Agreement:
     """Of all rows."""

@@ -37,6 +37,7 @@ def test_percentages_may_be_three_points_lower(tmp_path: Path) -> None:
     found = agreement(read_results(write(tmp_path / "e", rows, percent=True, better="higher")))
     assert found == Agreement(rows=3, as_good=2, pairs=3, alike=1)  # a before b; c should be last, and is first
     assert str(found) == "2 of 3 as good as the thesis's; 1 of 3 pairs of models in the thesis's order"
+    assert found.brief == "2 of 3, order 1 of 3"
 
 
 def test_other_numbers_may_be_three_per_cent_worse_and_lower_may_be_better(tmp_path: Path) -> None:
@@ -49,3 +50,4 @@ def test_other_numbers_may_be_three_per_cent_worse_and_lower_may_be_better(tmp_p
 def test_without_a_number_there_is_nothing_to_say(tmp_path: Path, values: dict[str, list[float | None]]) -> None:
     found = agreement(read_results(write_experiment(tmp_path / "one", values)))
     assert str(found) == "no value of the thesis to compare with"
+    assert found.brief == ""
