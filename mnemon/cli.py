@@ -8,6 +8,7 @@ import io
 import re
 import sys
 import warnings
+from collections.abc import Sequence
 from typing import Annotated, NoReturn
 
 import tyro
@@ -47,7 +48,7 @@ AnyCommand = Demo | List | Train | Run | Sweep | Report | ViewRun | Profile | Ch
 
 def main() -> None:
     """Run the command given on the command line."""
-    command = _parse()
+    command = parse(sys.argv[1:])
     from mnemon.training.interrupt import Interrupted
 
     warnings.formatwarning = lambda message, *_: f"mnemon: {message}\n"
@@ -59,13 +60,14 @@ def main() -> None:
         _fail(str(stopped), 130)
 
 
-def _parse() -> AnyCommand:
-    """tyro's answer, with its boxed complaints folded into one line."""
+def parse(arguments: Sequence[str]) -> AnyCommand:
+    """The command that was written, ready to be run. tyro's boxed complaints are folded into one line."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
             command: AnyCommand = tyro.cli(
                 Command,
+                args=arguments,
                 prog="mnemon",
                 config=(tyro.conf.OmitSubcommandPrefixes,),
                 description="Memory-augmented neural networks: train them, and see what they do.",
