@@ -15,7 +15,7 @@ def step():
     return len([torch.ones(2_500_000) for _ in range(8)])
 step()
 before = faults()
-for _ in range(50):
+for _ in range(10):
     step()
 print(faults() - before)
 """
