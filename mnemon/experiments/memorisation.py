@@ -30,7 +30,9 @@ def jobs() -> list[Job]:
     return [
         job
         for setting, task in SETTINGS.items()
-        for job in jobs_of_setting(setting, task, MODELS, slots=SLOTS, length=task.length + 1, thesis=THESIS[setting])
+        for job in jobs_of_setting(
+            setting, task, MODELS, slots=SLOTS, length=task.length + 1, thesis=THESIS[setting], trace=True
+        )
     ]
 
 

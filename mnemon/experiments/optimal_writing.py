@@ -86,7 +86,7 @@ def jobs_of_setting(
     thesis: Mapping[str, float] | None = None,
     training: TrainConfig = TRAINING,
     counts: bool = True,  # whether the thesis counts the parameters of this task
-    trace: bool = False,
+    trace: bool = False,  # of those with a DNC's memory
 ) -> list[Job]:
     """One job for each model; tested on what it was trained on, as in the thesis."""
     return [
@@ -100,7 +100,7 @@ def jobs_of_setting(
             training=training,
             thesis=(thesis or {}).get(model.name),
             thesis_parameters=model.parameters if counts else None,
-            trace=trace,
+            trace=trace and model.base == "dnc",
         )
         for model in models
     ]
