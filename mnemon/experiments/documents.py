@@ -2,8 +2,8 @@
 
 The thesis gives controller, cache, RMSProp with its rate, and stopping after 5 epochs without improvement; batch,
 longest training, word and clipping are ours. Documents differ in length, so uniform writing has a fixed interval and
-no end. Regular writing, of which the thesis has no row, is beside them. Slots are such that 15% of an average document's steps are written, where
-the thesis says 10-20%.
+no end. Slots are such that 15% of an average document's steps are written, where the thesis says 10-20%. Regular
+writing, of which the thesis has no row, is beside them.
 """
 
 import dataclasses
