@@ -129,6 +129,7 @@ def test_import_is_light() -> None:
         "ray",
         "submitit",
         "polars",
+        "pyarrow",
         "rapidfuzz",
         "nltk",
         "accelerate",

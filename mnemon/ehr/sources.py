@@ -27,7 +27,7 @@ def read_source(
 
     Tables of other views than the asked ones are not read.
     """
-    require_extra("polars", "reading health records")
+    _require_readers()
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder: write the one that holds the health records")
     if drug_code not in DRUG_CODES:
@@ -49,12 +49,17 @@ def recognised(folder: Path) -> str | None:
 
 
 def _recognise(folder: Path) -> list[str]:
-    require_extra("polars", "reading health records")
+    _require_readers()
     return [known for known, form in _formats(DRUG_CODES[0]).items() if form.recognise(folder)]
 
 
+def _require_readers() -> None:
+    for module in ("polars", "pyarrow"):
+        require_extra(module, "reading health records")
+
+
 def _formats(drug_code: str) -> dict[str, Format]:
-    """The catalogue. Readers import polars, which a user of other parts need not have."""
+    """The catalogue. Readers import polars and pyarrow, which a user of other parts need not have."""
     from mnemon.ehr.readers import desynpuf, eicu, meds, mimic3
 
     return {

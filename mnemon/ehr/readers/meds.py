@@ -16,10 +16,19 @@ import polars as pl
 
 from mnemon.data.notes import Notes
 from mnemon.ehr.assembly import assemble, skip_rows
+from mnemon.ehr.parquet import Kind, column_names, read_blocks
 from mnemon.ehr.records import VIEWS, Records
 from mnemon.errors import UserError
 
-UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)  # the second: of a damaged page
+NO_SHARD = "no shard of MEDS"
+NEEDED: dict[str, Kind] = {"subject_id": "whole number", "time": "time", "code": "text"}
+EMPTY = pl.DataFrame(
+    schema={
+        **{"patient": pl.Int64, "time": pl.Datetime("us"), "code": pl.String, "visit": pl.String},
+        **{"priority": pl.Int64, "view": pl.String, "file": pl.UInt16, "line": pl.UInt32},
+    }
+)
+NO_NAMES = pl.DataFrame(schema={"code": pl.String, "description": pl.String})
 VISIT_COLUMNS = ("hadm_id", "visit_id", "encounter_id", "admission_id", "visit_occurrence_id")
 ADMISSION, DISCHARGE = "HOSPITAL_ADMISSION", "HOSPITAL_DISCHARGE"
 OWN_PREFIX = {"diagnosis": "DIAGNOSIS//", "procedure": "PROCEDURE//", "drug": "MEDICATION//"}  # not part of the code
@@ -62,34 +71,37 @@ def _shards(folder: Path) -> list[Path]:
 
 def _events(path: Path, folder: Path, notes: Notes) -> pl.DataFrame:
     """The events of a shard that are of use: codes of a view, admissions and discharges."""
-    scanned = pl.scan_parquet(path)
-    try:
-        types = scanned.collect_schema()
-        missing = [name for name in ("subject_id", "time", "code") if name not in types]
-        if missing:
-            raise UserError(f"{path} has no column {missing[0]}: it is no shard of MEDS")
-        visit = next((pl.col(name) for name in VISIT_COLUMNS if name in types), pl.lit(None))
-        priority = pl.col("seq_num") if "seq_num" in types else pl.lit(None)
-        name = path.relative_to(folder).as_posix()
-        code = pl.col("code").cast(pl.String)
-        rows = scanned.select(
-            patient=pl.col("subject_id").cast(pl.Int64),
-            time=pl.col("time").cast(pl.Datetime("us")),
-            code=code,
-            visit=visit.cast(pl.String),
-            priority=priority.cast(pl.Int64),
-            view=_view(code),
-            file=pl.lit(notes.number_of(name), pl.UInt16),
-            line=pl.int_range(1, pl.len() + 1, dtype=pl.UInt32),
-        )
-        wanted = pl.col("view").is_not_null() | pl.col("code").str.starts_with(ADMISSION)
-        wanted |= pl.col("code").str.starts_with(DISCHARGE) | pl.col("code").is_null()
-        frame = rows.filter(wanted).collect()
-    except UNREADABLE as error:
-        raise UserError(f"{path} is no shard of MEDS: {_problem(error)}") from error
+    columns, present = dict(NEEDED), column_names(path, NO_SHARD)
+    visit = next((name for name in VISIT_COLUMNS if name in present), None)
+    if visit is not None:
+        columns[visit] = "text"
+    if "seq_num" in present:
+        columns["seq_num"] = "whole number"
+    file_number, rows, events = notes.number_of(path.relative_to(folder).as_posix()), 0, [EMPTY]
+    for block in read_blocks(path, columns, NO_SHARD):
+        events.append(_of_use(block, visit, file_number, rows))
+        rows += block.height
+    frame = pl.concat(events)
     bad = frame["patient"].is_null() | frame["code"].is_null() | frame["time"].is_null()
     skip_rows("no subject_id, time or code", frame, bad, notes)
     return frame.filter(~bad)
+
+
+def _of_use(block: pl.DataFrame, visit: str | None, file_number: int, rows_before: int) -> pl.DataFrame:
+    """The rows of a block that are of use, and where they stand."""
+    code = pl.col("code")
+    rows = block.select(
+        patient="subject_id",
+        time="time",
+        code=code,
+        visit=pl.lit(None, pl.String) if visit is None else visit,
+        priority="seq_num" if "seq_num" in block.columns else pl.lit(None, pl.Int64),
+        view=_view(code),
+        file=pl.lit(file_number, pl.UInt16),
+        line=pl.int_range(rows_before + 1, rows_before + block.height + 1, dtype=pl.UInt32),
+    )
+    wanted = pl.col("view").is_not_null() | code.str.starts_with(ADMISSION)
+    return rows.filter(wanted | code.str.starts_with(DISCHARGE) | code.is_null())
 
 
 def _view(code: pl.Expr) -> pl.Expr:
@@ -149,10 +161,8 @@ def _names(folder: Path) -> dict[str, dict[str, str]]:
     path = folder / "metadata" / "codes.parquet"
     if not path.is_file():
         return {}
-    try:
-        told = pl.read_parquet(path, columns=["code", "description"]).cast(pl.String).drop_nulls()
-    except UNREADABLE as error:
-        raise UserError(f"{path} needs columns code and description: {_problem(error)}") from error
+    blocks = read_blocks(path, {"code": "text", "description": "text"}, "no list of codes and their descriptions")
+    told = pl.concat([NO_NAMES, *blocks]).drop_nulls()
     described = told.with_columns(view=_view(pl.col("code")))
     return {
         view: dict(
@@ -162,8 +172,3 @@ def _names(folder: Path) -> dict[str, dict[str, str]]:
         )
         for view, prefix in OWN_PREFIX.items()
     }
-
-
-def _problem(error: BaseException) -> str:
-    """Its kind, not its words: these may quote what stands in the file, such as a patient's number."""
-    return error.strerror or "it cannot be read" if isinstance(error, OSError) else type(error).__name__
