@@ -20,19 +20,18 @@ Deviations:
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from mnemon.memory.base import check_sizes
-from mnemon.models.memory_network import bag_question, check_call
 from mnemon.models.sentences import attend, bag_sentences, embed, find_places
+from mnemon.models.stories import StoryNetwork, bag_question
 
 
-class KeyValueMemoryNetwork(nn.Module):
-    """``output, _ = model([story, question], lengths=[…])``: one logit for each answer, (1, B, O).
+class KeyValueMemoryNetwork(StoryNetwork):
+    """What is looked in is not what is read; see the module.
 
     Args:
         words: V, of both views.
@@ -60,22 +59,6 @@ class KeyValueMemoryNetwork(nn.Module):
             nn.init.normal_(parameter, std=0.1)
         with torch.no_grad():
             self.refine.copy_(torch.eye(self.refine.shape[1]).expand_as(self.refine))
-
-    def forward(
-        self,
-        views: Sequence[Int[Tensor, "_ B"]],
-        memories: Sequence[Any] | None = None,
-        *,
-        lengths: Sequence[Int[Tensor, "B"] | None] | None = None,
-        steps: int = 1,
-        targets: Tensor | None = None,  # noqa: ARG002 (one answer is not fed back)
-        teacher: float = 0.0,  # noqa: ARG002
-        asked: Tensor | None = None,  # noqa: ARG002 (for losses of a model's own)
-    ) -> tuple[Float[Tensor, "1 B O"], tuple[()]]:
-        """The logits of the answer. Nothing persists: a story is told whole."""
-        check_call(views, memories, steps)
-        query, _ = self.read(views, lengths)
-        return self.output(query).unsqueeze(0), ()
 
     def read(
         self, views: Sequence[Int[Tensor, "_ B"]], lengths: Sequence[Int[Tensor, "B"] | None] | None = None

@@ -23,7 +23,7 @@ Deviations:
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float, Int
@@ -31,13 +31,14 @@ from torch import Tensor, nn
 
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
-from mnemon.models.sentences import Places, Sentences, attend, bag_sentences, embed, embed_with_each, find_places
+from mnemon.models.sentences import Places, attend, bag_sentences, embed, embed_with_each, find_places
+from mnemon.models.stories import StoryNetwork, bag_question
 
 Tying = Literal["adjacent", "layer-wise"]
 
 
-class MemN2N(nn.Module):
-    """``output, _ = model([story, question], lengths=[…])``: one logit for each answer, (1, B, O).
+class MemN2N(StoryNetwork):
+    """A story is read several times over; see the module.
 
     Args:
         words: V, of both views.
@@ -91,22 +92,6 @@ class MemN2N(nn.Module):
         """Called before each step of training, the first being 1: whether the softmax is left out yet."""
         self.linear = step <= self.linear_start * steps
 
-    def forward(
-        self,
-        views: Sequence[Int[Tensor, "_ B"]],
-        memories: Sequence[Any] | None = None,
-        *,
-        lengths: Sequence[Int[Tensor, "B"] | None] | None = None,
-        steps: int = 1,
-        targets: Tensor | None = None,  # noqa: ARG002 (one answer is not fed back)
-        teacher: float = 0.0,  # noqa: ARG002
-        asked: Tensor | None = None,  # noqa: ARG002 (for losses of a model's own)
-    ) -> tuple[Float[Tensor, "1 B O"], tuple[()]]:
-        """The logits of the answer. Nothing persists: a story is told whole."""
-        check_call(views, memories, steps)
-        query, _ = self.read(views, lengths)
-        return self.output(query).unsqueeze(0), ()
-
     def read(
         self, views: Sequence[Int[Tensor, "_ B"]], lengths: Sequence[Int[Tensor, "B"] | None] | None = None
     ) -> tuple[Float[Tensor, "B D"], Float[Tensor, "K B N"]]:
@@ -139,20 +124,3 @@ class MemN2N(nn.Module):
         """The sizes."""
         words, size = self.embeddings.shape[1:]
         return f"words={words}, size={size}, slots={self.slots}, hops={self.hops}, tying={self.tying!r}"
-
-
-def bag_question(
-    tokens: Int[Tensor, "T B"], lengths: Int[Tensor, "B"] | None, words: int, dtype: torch.dtype, positions: bool
-) -> Sentences:
-    """The question as a bag of words: the last sentence of its view."""
-    return bag_sentences(tokens, find_places(tokens, lengths), slots=1, words=words, dtype=dtype, positions=positions)
-
-
-def check_call(views: Sequence[Tensor], memories: Sequence[Any] | None, steps: int) -> None:
-    """Refuse what a memory network cannot do."""
-    if len(views) != 2:
-        raise UserError(f"a memory network reads a story and a question: give two views, not {len(views)}")
-    if memories:
-        raise UserError("a memory network keeps nothing from call to call: give it the whole story, and no memories")
-    if steps != 1:
-        raise UserError(f"a memory network answers in one step: write steps=1, not {steps}")

@@ -31,8 +31,8 @@ from torch import Tensor, nn
 
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
-from mnemon.models.memory_network import bag_question, check_call
 from mnemon.models.sentences import Sentences, bag_sentences, embed, find_places
+from mnemon.models.stories import bag_question, check_call
 
 
 class _Side(nn.Module):

@@ -25,14 +25,13 @@ from mnemon.data.files import data_folder
 from mnemon.errors import UserError
 from mnemon.tasks.base import Batch
 from mnemon.tasks.labelled import Splits
-from mnemon.tasks.sampling import draw_between
+from mnemon.tasks.sampling import BATCHES_DRAWN, neighbours_in_length, shortest_first
 from mnemon.tasks.scoring import class_loss, wrong_classes
 
 NOT_ASKED = -1
 FAILED = 0.05
 HELD_OUT_OF = 10  # one training story of so many
 LONGEST = 800  # words of a training story
-BATCHES_DRAWN = 8  # of which one is taken
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,15 +87,11 @@ class Babi:
         They are a few neighbours in length out of many that were drawn, so that little is padded.
         """
         drawn = torch.randint(self.size, (batch_size * BATCHES_DRAWN,), generator=generator)
-        first = batch_size * draw_between(0, BATCHES_DRAWN - 1, generator)
-        by_length = drawn[self.lengths[drawn].argsort(stable=True)]
-        return self.batch_of(by_length[first : first + batch_size])
+        return self.batch_of(neighbours_in_length(drawn, self.lengths, generator))
 
     def examples(self, batch_size: int) -> Iterator[Batch]:
         """Every story once, the shortest first, so that little is padded."""
-        order = self.lengths.argsort(stable=True)
-        for first in range(0, self.size, batch_size):
-            yield self.batch_of(order[first : first + batch_size])
+        return map(self.batch_of, shortest_first(self.lengths, batch_size))
 
     def loss(self, output: Float[Tensor, "T B V"], batch: Batch) -> Float[Tensor, ""]:
         """The mean cross-entropy of the asked words, in nats."""

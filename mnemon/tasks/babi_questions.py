@@ -33,14 +33,13 @@ from mnemon.tasks.babi import HELD_OUT_OF, counts_by_task, error_rates
 from mnemon.tasks.base import Batch
 from mnemon.tasks.exchanges import END
 from mnemon.tasks.labelled import Splits
-from mnemon.tasks.sampling import draw_between
+from mnemon.tasks.sampling import BATCHES_DRAWN, neighbours_in_length, shortest_first
 from mnemon.tasks.scoring import class_loss, wrong_classes
 from mnemon.views import ViewSizes, Visit
 
 SENTENCES = 50  # of a story, the last ones
 FACTS = 4  # named at most; two percent of the questions have more
 NO_FACT = -1
-BATCHES_DRAWN = 8  # of which one is taken
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,15 +101,11 @@ class BabiQuestions:
         kind = torch.randint(len(counts), (batch_size * BATCHES_DRAWN,), generator=generator)
         share = torch.rand(len(kind), generator=generator, dtype=torch.float64)
         drawn = firsts[kind] + (share * counts[kind]).long()
-        first = batch_size * draw_between(0, BATCHES_DRAWN - 1, generator)
-        by_length = drawn[self.lengths[drawn].argsort(stable=True)]
-        return self.batch_of(by_length[first : first + batch_size])
+        return self.batch_of(neighbours_in_length(drawn, self.lengths, generator))
 
     def examples(self, batch_size: int) -> Iterator[Batch]:
         """Every question once, those of the shortest stories first, so that little is padded."""
-        order = self.lengths.argsort(stable=True)
-        for first in range(0, self.size, batch_size):
-            yield self.batch_of(order[first : first + batch_size])
+        return map(self.batch_of, shortest_first(self.lengths, batch_size))
 
     def loss(self, output: Float[Tensor, "A B O"], batch: Batch) -> Float[Tensor, ""]:
         """The mean cross-entropy of what is asked, in nats."""

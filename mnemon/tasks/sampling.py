@@ -3,20 +3,38 @@
 All is drawn from the generator that is passed, on its device, so a batch never depends on what ran before.
 
 Letters: ``T`` time, ``B`` batch, ``C`` channels, ``P`` steps of the prompt, ``A`` steps of the answer,
-``I`` input channels, ``O`` output channels.
+``I`` input channels, ``O`` output channels, ``N`` rows of a data set, ``D`` rows drawn of it.
 """
 
+from collections.abc import Iterator
+
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
 from mnemon.tasks.base import Batch
 
+BATCHES_DRAWN = 8  # of rows that differ in length; one is taken
+
 
 def draw_between(low: int, high: int, generator: torch.Generator) -> int:
     """A whole number drawn uniformly from ``low`` to ``high``, both included."""
     return int(torch.randint(low, high + 1, (), generator=generator, device=generator.device))
+
+
+def neighbours_in_length(
+    drawn: Int[Tensor, "D"], lengths: Int[Tensor, "N"], generator: torch.Generator
+) -> Int[Tensor, "B"]:
+    """One batch of the BATCHES_DRAWN that were drawn, all of about the same length, so that little is padded."""
+    batch_size = len(drawn) // BATCHES_DRAWN
+    first = batch_size * draw_between(0, BATCHES_DRAWN - 1, generator)
+    return drawn[lengths[drawn].argsort(stable=True)][first : first + batch_size]
+
+
+def shortest_first(lengths: Int[Tensor, "N"], batch_size: int) -> Iterator[Int[Tensor, "_"]]:
+    """All rows in batches, so that little is padded."""
+    yield from lengths.argsort(stable=True).split(batch_size)
 
 
 def draw_uniform(*shape: int, generator: torch.Generator) -> Float[Tensor, "..."]:

@@ -19,6 +19,7 @@ SCRIPTS = (
     "numbers.js",
     "colours.js",
     "cursor.js",
+    "panel.js",
     "plot.js",
     "heat.js",
     "curves.js",

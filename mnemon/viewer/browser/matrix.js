@@ -3,19 +3,9 @@
 const BAR = 26; // room for the weights of heads beside the rows
 const LARGEST_CELL = 15;
 
-class MatrixPlot {
+class MatrixPlot extends Panel {
   constructor(panel, run, page) {
-    Object.assign(this, { panel, run, page });
-    this.canvas = make("canvas", {
-      role: "img",
-      "aria-label": `${panel.title}. ${panel.note}`,
-      pointermove: (event) => this.point(event),
-      pointerleave: hideTooltip,
-    });
-    this.legend = make("span", { class: "legend" });
-    this.element = make("figure", { class: "panel matrix", "data-title": panel.title },
-      make("figcaption", {}, make("h4", {}, panel.title), make("span", { class: "note" }, panel.note), this.legend),
-      this.canvas);
+    super(panel, run, page);
     const heads = (hue) => run.panels.filter((other) => other.kind === "heat" && other.space === panel.space && other.hue === hue);
     const beside = panel.rows === "slot" && !panel.columnsAreSlots;
     this.writers = beside ? heads("write") : [];

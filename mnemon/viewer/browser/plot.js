@@ -5,24 +5,7 @@ const WIDEST_STEP = 72;
 const MARGIN = 14; // to the right, for the last number of the axis
 const FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif";
 
-class TimePlot {
-  constructor(panel, run, page) {
-    this.panel = panel;
-    this.run = run;
-    this.page = page;
-    this.canvas = make("canvas", {
-      role: "img",
-      "aria-label": `${panel.title}. ${panel.note}`,
-      pointerdown: (event) => this.grab(event),
-      pointermove: (event) => this.point(event),
-      pointerleave: hideTooltip,
-    });
-    this.legend = make("span", { class: "legend" });
-    this.element = make("figure", { class: `panel ${panel.kind}`, "data-title": panel.title },
-      make("figcaption", {}, make("h4", {}, panel.title), make("span", { class: "note" }, panel.note), this.legend),
-      this.canvas);
-  }
-
+class TimePlot extends Panel {
   // What subclasses say: their height, how they are painted, and what there is at a step and a height.
   get height() { return 60; }
   paint(_context) {}

@@ -2,22 +2,7 @@
 
 const SIDE = 210;
 
-class StatesPlot {
-  constructor(panel, run, page) {
-    Object.assign(this, { panel, run, page });
-    this.canvas = make("canvas", {
-      role: "img",
-      "aria-label": `${panel.title}. ${panel.note}`,
-      pointermove: (event) => this.point(event),
-      pointerdown: (event) => this.grab(event),
-      pointerleave: hideTooltip,
-    });
-    this.legend = make("span", { class: "legend" });
-    this.element = make("figure", { class: "panel states", "data-title": panel.title },
-      make("figcaption", {}, make("h4", {}, panel.title), make("span", { class: "note" }, panel.note), this.legend),
-      this.canvas);
-  }
-
+class StatesPlot extends Panel {
   place(own) {
     const [first, second] = [0, 1].map((axis) => this.panel.array.value(own, axis));
     return [24 + (first + 1) * 0.5 * (this.width - 36), 8 + (1 - (second + 1) / 2) * (SIDE - 36)];
