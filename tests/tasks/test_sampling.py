@@ -2,12 +2,15 @@ import pytest
 import torch
 
 from mnemon.tasks.sampling import (
+    BATCHES_DRAWN,
     add_channels,
     draw_between,
     draw_bits,
     draw_uniform,
     marker,
+    neighbours_in_length,
     prompt_then_answer,
+    shortest_first,
 )
 
 
@@ -52,3 +55,21 @@ def test_the_answer_is_asked_after_the_prompt() -> None:
     assert batch.inputs.tolist() == [[[1, 1, 1]], [[1, 1, 1]], [[0, 0, 0]]]
     assert batch.targets.tolist() == [[[0, 0]], [[0, 0]], [[1, 1]]]
     assert batch.mask.tolist() == [[0], [0], [1]]
+
+
+def test_a_batch_has_neighbours_in_length_and_any_row_may_come() -> None:
+    generator = torch.Generator().manual_seed(0)
+    lengths = torch.randperm(64, generator=generator) + 1
+    seen = set()
+    for _ in range(100):
+        rows = neighbours_in_length(torch.randperm(64, generator=generator), lengths, generator)
+        assert len(rows) == 64 // BATCHES_DRAWN
+        shortest = int(lengths[rows].min())
+        assert sorted(lengths[rows].tolist()) == list(range(shortest, shortest + len(rows)))
+        seen |= set(rows.tolist())
+    assert seen == set(range(64))
+
+
+def test_all_rows_once_the_shortest_first() -> None:
+    lengths = torch.tensor([5, 1, 3, 3, 2])
+    assert [rows.tolist() for rows in shortest_first(lengths, 2)] == [[1, 4], [2, 3], [0]]
