@@ -148,9 +148,9 @@ def test_stopped_and_resumed_is_as_if_never_stopped(how: signal.Signals, tmp_pat
         "copy",
         *SMALL,
         "--steps",
-        "120",
+        "250",
         "--eval-every",
-        "60",
+        "125",
         "--eval-sequences",
         "2",
         "--checkpoint-every",
@@ -169,7 +169,7 @@ def test_stopped_and_resumed_is_as_if_never_stopped(how: signal.Signals, tmp_pat
     assert len(records(tmp_path / "stopped")) < len(records(tmp_path / "whole"))
     assert mnemon("train", *options, "--out", "stopped", "--resume", folder=tmp_path).returncode == 0
     assert records(tmp_path / "stopped") == records(tmp_path / "whole")
-    final = "checkpoints/step-00000120.safetensors"
+    final = "checkpoints/step-00000250.safetensors"
     assert (tmp_path / "stopped" / final).read_bytes() == (tmp_path / "whole" / final).read_bytes()
 
 

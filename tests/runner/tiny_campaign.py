@@ -45,7 +45,7 @@ def experiment(name: str, *jobs: Job) -> Experiment:
 
 
 TINY = experiment("tiny", tiny_job("two items", "LSTM"), tiny_job("two items", "NTM"))
-LONG = experiment("long", tiny_job("short", "LSTM"), tiny_job("long", "LSTM", steps=500, checkpoint_every=10))
+LONG = experiment("long", tiny_job("short", "LSTM"), tiny_job("long", "LSTM", steps=1_500, checkpoint_every=10))
 BROKEN = experiment(
     "broken", tiny_job("good", "LSTM"), tiny_job("bad", "LSTM", optimiser="adam", learning_rate=1e38, clip_value=None)
 )
