@@ -17,10 +17,9 @@ from mnemon.runner.job import Experiment
 from mnemon.runner.local import LocalCrew
 from mnemon.runner.messages import Assignment
 from mnemon.runner.rates import Rates
-from mnemon.runner.run import Run, read_trained
+from mnemon.runner.run import Run, check_same_job
 from mnemon.runner.sharing import take_over
 from mnemon.runner.work import Work
-from mnemon.training.directory import RunDirectory
 from mnemon.training.files import PARTIAL
 from mnemon.training.interrupt import Interrupted, StopRequest
 from mnemon.training.lock import only_one_in
@@ -160,7 +159,7 @@ class Campaign:
             self._check_same(read_description(self.folder))
             for run in self.runs:
                 if run.finished:
-                    _check_same_job(run)
+                    check_same_job(run)
 
     def _check_same(self, before: Description) -> None:
         if before.experiment != self.experiment.name:
@@ -186,12 +185,3 @@ def _wanted_jobs(experiment: Experiment, only: str) -> list[Work]:
         names = "; ".join(f"{job.setting} {job.model}" for job in jobs)
         raise UserError(f"no job of {experiment.name} has {only!r} in its name: the jobs are {names}")
     return wanted
-
-
-def _check_same_job(run: Run) -> None:
-    """A finished run counts only for the job that it was a run of."""
-    before, now = read_trained(run).job.to_json(), run.job.to_json()
-    for name, value in now.items():
-        if before[name] != value:
-            path = RunDirectory(run.folder).summary
-            raise UserError(f"{path} is of a run with another {name}: move it away, or choose another --out")

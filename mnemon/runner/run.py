@@ -53,3 +53,12 @@ def read_trained(run: Run) -> Trained:
         return Trained(experiment=described["experiment"], scale=described["scale"], job=job)
     except (KeyError, TypeError) as error:
         raise UserError(f"{path} is not the summary of a job: move it away, or choose another --out") from error
+
+
+def check_same_job(run: Run) -> None:
+    """A finished run counts only for the job that it was a run of."""
+    before, now = read_trained(run).job.to_json(), run.job.to_json()
+    for name, value in now.items():
+        if before[name] != value:
+            path = RunDirectory(run.folder).summary
+            raise UserError(f"{path} is of a run with another {name}: move it away, or choose another --out")

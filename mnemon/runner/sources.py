@@ -5,6 +5,7 @@ be made of others, which are written in the same way. A law is written as a task
 """
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,9 +69,10 @@ def law_from_json(document: Mapping[str, Any]) -> Law:
 
 
 def settings_from_json(kind: Callable[..., Settings], document: Mapping[str, Any]) -> Settings:
-    """A settings object from its fields."""
+    """A settings object from its fields. One that was switched off and does not exist any more is passed over."""
+    known = inspect.signature(kind).parameters
     try:
-        return kind(**{name: _from_json(value) for name, value in document.items()})
+        return kind(**{name: _from_json(value) for name, value in document.items() if name in known or value})
     except TypeError as error:
         raise UserError(f"these are not the settings of a job: {error}") from error
 

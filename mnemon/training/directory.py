@@ -121,9 +121,13 @@ def refuse_differences(source: Path, stored: Mapping[str, Any], config: Mapping[
 
 
 def _differences(before: Any, now: Any, field: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """The dotted names of the fields that differ, each with both its values."""
+    """The dotted names of the fields that differ, each with both its values.
+
+    A field that was switched off and does not exist any more makes no difference.
+    """
     if isinstance(before, dict) and isinstance(now, dict):
-        for name in [*before, *(name for name in now if name not in before)]:
+        kept = [name for name, value in before.items() if name in now or value]
+        for name in [*kept, *(name for name in now if name not in before)]:
             yield from _differences(before.get(name), now.get(name), f"{field}.{name}" if field else name)
     elif before != now:
         yield field, before, now

@@ -27,6 +27,17 @@ def test_settings_newer_than_the_file_have_their_default_and_unknown_ones_are_re
         Job.from_json(document)
 
 
+@pytest.mark.parametrize("off", [None, False, 0, []])
+def test_what_was_switched_off_and_exists_no_more_is_passed_over(off: object) -> None:
+    job = tiny_job("a", "LSTM")
+    document = job.to_json()
+    document["config"]["tails"] = document["training"]["wings"] = off
+    assert Job.from_json(document).to_json() == job.to_json()
+    document["training"]["wings"] = 2
+    with pytest.raises(UserError, match=r"not the settings of a job: .* 'wings'"):
+        Job.from_json(document)
+
+
 def test_the_test_that_counts_is_one_of_the_tests() -> None:
     with pytest.raises(UserError, match=r"no test is called 'other': write one of same"):
         dataclasses.replace(tiny_job("a", "LSTM"), test="other")

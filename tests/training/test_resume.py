@@ -184,6 +184,14 @@ def test_resume_with_another_config_names_the_field(tmp_path: Path, field: str, 
     run_tiny(tmp_path, resume=True, run=run)  # the same one is not refused
 
 
+def test_resume_without_an_option_that_was_off(tmp_path: Path) -> None:
+    run_tiny(tmp_path / "off", run={"model": {"slots": 16, "links": False}})
+    run_tiny(tmp_path / "off", resume=True, run={"model": {"slots": 16}})
+    run_tiny(tmp_path / "on", run={"model": {"slots": 16, "links": True}})
+    with pytest.raises(UserError, match=r"run\.model\.links true, not null"):
+        run_tiny(tmp_path / "on", resume=True, run={"model": {"slots": 16}})
+
+
 def test_resume_with_fewer_steps_is_refused(tmp_path: Path) -> None:
     run_tiny(tmp_path)
     before = (tmp_path / "run.json").read_bytes()
