@@ -16,6 +16,7 @@ class Curve(NamedTuple):
     steps: list[int]
     means: list[float]
     sds: list[float]  # zero where there is one seed
+    on_training: bool  # measured on training batches, for want of tests
 
 
 def learning_curve(results: Results, row: Row) -> Curve | None:
@@ -29,14 +30,15 @@ def learning_curve(results: Results, row: Row) -> Curve | None:
     records = [read_records(RunDirectory(run.folder).records) for run in row.runs]
     factor = results.description.factor_of(row.described)
     tests = [_points(run, metric, "eval", row.described.test) for run in records]
-    if any(len(points) < FEWEST_TESTS for points in tests):
+    on_training = any(len(points) < FEWEST_TESTS for points in tests)
+    if on_training:
         tests = [_points(run, metric, "train", None) for run in records]
     shared = sorted(set.intersection(*(set(points) for points in tests))) if tests else []
     if not shared:
         return None
     values = [[factor * points[step] for points in tests] for step in shared]
     sds = [statistics.stdev(each) if len(each) > 1 else 0.0 for each in values]
-    return Curve(shared, [statistics.fmean(each) for each in values], sds)
+    return Curve(shared, [statistics.fmean(each) for each in values], sds, on_training)
 
 
 def _points(records: list[Record], metric: str, kind: str, test: str | None) -> dict[int, float]:

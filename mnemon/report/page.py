@@ -1,6 +1,7 @@
 """One self-contained HTML page and one Markdown page of experiments: tables, pictures, and how to repeat them."""
 
 from html import escape
+from itertools import compress
 from pathlib import Path
 
 from mnemon.errors import UserError
@@ -8,21 +9,29 @@ from mnemon.report.plots import pictures
 from mnemon.report.remarks import remarks_as_html, remarks_as_markdown, with_code
 from mnemon.report.results import Results
 from mnemon.report.samples import samples_as_html, samples_as_markdown
-from mnemon.report.tables import COLUMNS, cells, facts, markdown
+from mnemon.report.tables import COLUMNS, NONE, cells, facts, markdown
 from mnemon.training.files import write_atomically
 
 TITLE = "Results beside the thesis's"
+WORDS = 3  # columns that are there always: setting, model, ours
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
+div.table { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }
+th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #8884; white-space: nowrap; }
 th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left; }
 td.said, th.said, table.samples td:first-child { text-align: left; white-space: normal; }
+table.overview { width: 100%; }
+table.overview th { width: 4rem; }
+table.overview th:first-child { width: auto; }
+table.overview th:nth-child(2) { width: 36%; }
+table.overview td:nth-child(-n+2) { white-space: normal; }
 tr.new td { border-top: 2px solid #888; }
-code { background: #f3f3f3; padding: .1rem .3rem; }
+code { background: #8882; padding: .1rem .3rem; }
 p.remark { max-width: 44rem; }
 figure { margin: 1rem 0; overflow-x: auto; }
-figure svg { max-width: 100%; height: auto; }
+figure svg { max-width: 100%; height: auto; background: #fff; }
 """
 
 
@@ -70,7 +79,8 @@ def _markdown_page(experiments: list[Results]) -> str:
 def document(title: str, body: str) -> str:
     """A whole page."""
     return (
-        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
         f"<style>{STYLE}</style>\n<h1>{escape(title)}</h1>\n{body}\n</html>\n"
     )
 
@@ -90,12 +100,15 @@ def section(results: Results) -> str:
 
 
 def _table(results: Results) -> str:
-    head = "".join(f"<th>{escape(column)}</th>" for column in COLUMNS)
+    """Without the columns that say nothing of any row."""
+    rows = [cells(row) for row in results.rows]
+    shown = [number < WORDS or any(row[number] != NONE for row in rows) for number in range(len(COLUMNS))]
+    head = "".join(f"<th>{escape(column)}</th>" for column in compress(COLUMNS, shown))
     body = []
     setting = None
     for row in results.rows:
         new = setting not in (None, row.described.setting)
         setting = row.described.setting
-        entries = "".join(f"<td>{escape(cell)}</td>" for cell in cells(row))
+        entries = "".join(f"<td>{escape(cell)}</td>" for cell in compress(cells(row), shown))
         body.append(f'<tr class="new">{entries}</tr>' if new else f"<tr>{entries}</tr>")
-    return f"<table>\n<tr>{head}</tr>\n" + "\n".join(body) + "\n</table>"
+    return f'<div class="table"><table>\n<tr>{head}</tr>\n' + "\n".join(body) + "\n</table></div>"

@@ -12,9 +12,11 @@ from pathlib import Path
 from mnemon.report.agreement import agreement
 from mnemon.report.page import document, section
 from mnemon.report.results import Results
+from mnemon.report.tables import NONE
 from mnemon.training.files import write_atomically
 
 TITLE = "The thesis, run again"
+OPEN = '<div class="table"><table class="overview">'
 CHAPTERS = {
     "chapter-2": "Chapter 2: Taxonomy for memory in RNNs",
     "chapter-3": "Chapter 3: Memory-augmented neural networks",
@@ -48,13 +50,17 @@ def chapter_of(thesis: str) -> str:
 
 def _overview(chapters: dict[str, list[Results]]) -> str:
     parts = [
-        "<p>Every table and figure of the thesis that has been run, ours beside its. A row is as good where our mean is"
-        " no worse by more than 3 points of a percentage, or 3 per cent of another number.</p>"
+        "<p>Every table and figure of the thesis that has been run, ours beside its. As good are the rows of a table"
+        " whose mean is no worse than the thesis's by more than 3 points of a percentage, or 3 per cent of another"
+        " number; in order are the pairs of models that the thesis ranks alike. The pages of the chapters say what is"
+        " not, and why.</p>"
     ]
-    head = "<tr><th>experiment</th><th>thesis</th><th>runs</th><th>seeds</th><th>agreement</th></tr>"
+    head = "<tr><th>experiment</th><th>thesis</th><th>runs</th><th>seeds</th><th>as good</th><th>in order</th></tr>"
     for name, found in chapters.items():
         rows = "\n".join(_line(name, results) for results in found)
-        parts.append(f'<h2><a href="{name}.html">{escape(CHAPTERS[name])}</a></h2>\n<table>\n{head}\n{rows}\n</table>')
+        parts.append(
+            f'<h2><a href="{name}.html">{escape(CHAPTERS[name])}</a></h2>\n{OPEN}\n{head}\n{rows}\n</table></div>'
+        )
     return document(TITLE, "\n".join(parts))
 
 
@@ -62,7 +68,10 @@ def _line(page: str, results: Results) -> str:
     described = results.description
     runs = {run.folder for row in results.rows for run in row.runs}
     link = f'<a href="{page}.html#{escape(described.experiment)}">{escape(described.title)}</a>'
-    entries = (link, escape(described.thesis), str(len(runs)), str(len(results.seeds)), str(agreement(results)))
+    found = agreement(results)
+    as_good = f"{found.as_good} of {found.rows}" if found.rows else NONE
+    alike = f"{found.alike} of {found.pairs}" if found.pairs else NONE
+    entries = (link, escape(described.thesis), str(len(runs)), str(len(results.seeds)), as_good, alike)
     return f"<tr>{''.join(f'<td>{entry}</td>' for entry in entries)}</tr>"
 
 

@@ -21,7 +21,7 @@ BORDER = "#228833"  # between phases
 MARKS = ("o", "^", "s", "D", "v", "P", "X", "*", "<")
 ACROSS = 8  # arrays side by side
 PANEL = 1.7  # inches
-SHORTEST_NAMED = 0.02  # share of the steps
+NAMES_APART = 0.04  # share of the steps: a line of text
 STATES_ACROSS = 2
 CAPTIONS = {
     "states": "The controller's states on their first two principal components, fainter the earlier in their sequence.",
@@ -78,11 +78,11 @@ def draw_array(panel: Axes, array: dict[str, Any]) -> None:
 def _name_spans(panel: Axes, spans: list[dict[str, Any]], steps: int) -> None:
     """The phases on the right, each beside the middle of its steps, as far as there is room for its name."""
     ends = [*(span["start"] for span in spans[1:]), steps]
-    middles = {
-        (span["start"] + end - 1) / 2: span["name"]
-        for span, end in zip(spans, ends, strict=False)
-        if end - span["start"] >= SHORTEST_NAMED * steps
-    }
+    middles: dict[float, str] = {}
+    for span, end in zip(spans, ends, strict=False):
+        middle = (span["start"] + end - 1) / 2
+        if middle - max(middles, default=-math.inf) >= NAMES_APART * steps:
+            middles[middle] = span["name"]
     panel.secondary_yaxis("right").set_yticks(list(middles), list(middles.values()))
 
 

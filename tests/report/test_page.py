@@ -67,6 +67,16 @@ def test_answers_programs_and_phases(tmp_path: Path) -> None:
     assert not re.search(r'(src|href)="(?!#|data:)', page)
 
 
+def test_names_of_phases_do_not_stand_over_one_another(tmp_path: Path) -> None:
+    folder = write_experiment(tmp_path / "one", {"ntm": [0.5]})
+    long = {**array("weights"), "values": [[0.0, 1.0]] * 100}
+    spans = [{"name": f"phase at {start}", "start": start} for start in (0, 2, 3, 4, 50)]
+    write_json(folder / "jobs/copy/ntm/seed-0/traces.json", {"arrays": [long], "spans": spans})
+    Report(folder=folder).run()
+    named = re.findall(r"phase at \d+", re.sub("<!--.*?-->", "", (folder / "report.html").read_text()))
+    assert named == ["phase at 0", "phase at 4", "phase at 50"]
+
+
 def test_wrong_bits_are_in_a_colour_of_their_own() -> None:
     axes = Figure().subplots()
     draw_array(axes, array("answer", wrong=[[0, 1], [0, 0]]))
@@ -102,7 +112,7 @@ def test_percentages_have_bars_of_their_own(tmp_path: Path) -> None:
     replace(described, rows=rows).write(folder)
     Report(folder=folder).run()
     page = (folder / "report.html").read_text()
-    assert page.count("Mean over seeds with s.d.;") == 2
+    assert page.count("Mean over seeds with s.d.; the diamond is the value of the thesis.") == 2
     assert page.count("Learning curves") == 1
 
 

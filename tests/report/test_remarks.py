@@ -52,7 +52,7 @@ def test_remarks_are_under_the_table_on_every_page(tmp_path: Path) -> None:
         assert text.count("Too few ") == 1
         assert text.index("50.00") < text.index("Too few ")
     assert (
-        '</table>\n<p class="remark">Too few <code>steps</code> &amp; seeds.</p>'
+        '</table></div>\n<p class="remark">Too few <code>steps</code> &amp; seeds.</p>'
         in (tmp_path / "report/beyond.html").read_text()
     )
     for kind in ("results", "laws"):
