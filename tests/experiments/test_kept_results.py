@@ -30,7 +30,7 @@ def test_every_record_is_of_a_job_of_its_experiment(name: str) -> None:
         job = jobs[folder.parent.relative_to(RESULTS / name / "jobs").as_posix()]
         run = Run(job=job.for_run(int(folder.name.removeprefix("seed-")), scale), folder=folder)
         assert run.finished, folder
-        assert (read_trained(run).experiment, read_trained(run).scale) == (name, scale)
+        assert read_trained(run).scale == scale  # it may have been trained for another experiment
         check_same_job(run)
 
 
