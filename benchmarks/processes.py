@@ -1,8 +1,9 @@
 """How much faster two processes train than one: sequences a second, each process with one thread.
 
 The same run, with the same batches of the same size, is launched by torchrun with one process and with two, which share
-each batch. Rounds are interleaved, 1 2 1 2 …, because machines are noisy; the ratio is that of a round, and the median
-of the rounds counts. Importing and starting is not counted, as it does not grow with the run:
+each batch. Rounds are interleaved, 1 2 1 2 … for each size of a batch in turn, because machines are noisy; the ratio is
+that of a round, and the median of the rounds counts. Importing and starting is not counted, as it does not grow with
+the run. It needs two cores that do nothing else:
 
     python benchmarks/processes.py --out results/processes.json
 """
@@ -20,7 +21,7 @@ from typing import Any
 from mnemon.training.files import read_json, write_json
 
 PROCESSES = (1, 2)
-MODEL = ("copy", "--model", "dnc", "--hidden", "100", "--slots", "64", "--word", "20", "--heads", "2")
+MODEL = ("copy", "--model", "dnc", "--hidden", "256", "--slots", "64", "--word", "60", "--heads", "2")
 
 
 def measure(processes: int, steps: int, batch: int, out: Path) -> dict[str, Any]:
@@ -40,22 +41,30 @@ def measure(processes: int, steps: int, batch: int, out: Path) -> dict[str, Any]
     return read_json(out / "summary.json")
 
 
-def compare(rounds: int, steps: int, batch: int) -> dict[str, Any]:
+def compare(rounds: int, steps: int, batches: list[int]) -> dict[str, Any]:
     """Sequences a second in each round, and what comes of them."""
-    measured: dict[int, list[float]] = {processes: [] for processes in PROCESSES}
-    provenance: dict[str, Any] = {}
+    measured: dict[int, dict[int, list[float]]] = {batch: {count: [] for count in PROCESSES} for batch in batches}
+    summary: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(rounds):
-            for processes in PROCESSES:
-                summary = measure(processes, steps, batch, Path(folder) / f"{number}-{processes}")
-                measured[processes].append(round(summary["steps_per_second"] * batch, 2))
-                provenance = summary["provenance"]
+            for batch in batches:
+                for processes in PROCESSES:
+                    summary = measure(processes, steps, batch, Path(folder) / f"{number}-{batch}-{processes}")
+                    measured[batch][processes].append(round(summary["steps_per_second"] * batch, 2))
+    return {
+        "model": " ".join(MODEL),
+        "parameters": summary["parameters"],
+        "steps": steps,
+        "batches": [{"batch": batch, **summarise(rates)} for batch, rates in measured.items()],
+        "provenance": summary["provenance"],
+    }
+
+
+def summarise(measured: dict[int, list[float]]) -> dict[str, Any]:
+    """The medians and spreads of one size of a batch."""
     one, two = (measured[processes] for processes in PROCESSES)
     ratios = [second / first for first, second in zip(one, two, strict=True)]
     return {
-        "model": " ".join(MODEL),
-        "batch": batch,
-        "steps": steps,
         "rows": [
             {
                 "processes": processes,
@@ -67,7 +76,6 @@ def compare(rounds: int, steps: int, batch: int) -> dict[str, Any]:
         ],
         "ratio": round(statistics.median(ratios), 3),
         "ratio_spread": round(spread(ratios), 3),
-        "provenance": provenance,
     }
 
 
@@ -80,16 +88,17 @@ def main() -> None:
     """Measure, and write the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("results/processes.json"))
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--batch", type=int, default=32)
-    options = parser.parse_args()
-    if options.rounds < 1 or options.steps < 1 or options.batch < 2 or options.batch % 2:
-        parser.error("rounds and steps must be at least 1, and the batch even")
-    command = (
-        f"python benchmarks/processes.py --rounds {options.rounds} --steps {options.steps} --batch {options.batch}"
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument(
+        "--batches", type=int, nargs="+", default=[64, 256], help="rows of a batch, all processes together"
     )
-    document = {"command": command, **compare(options.rounds, options.steps, options.batch)}
+    options = parser.parse_args()
+    if options.rounds < 1 or options.steps < 1 or any(batch < 2 or batch % 2 for batch in options.batches):
+        parser.error("rounds and steps must be at least 1, and batches even")
+    batches = " ".join(map(str, options.batches))
+    command = f"python benchmarks/processes.py --rounds {options.rounds} --steps {options.steps} --batches {batches}"
+    document = {"command": command, **compare(options.rounds, options.steps, options.batches)}
     options.out.parent.mkdir(parents=True, exist_ok=True)
     write_json(options.out, document)
     print(json.dumps(document, indent=2))

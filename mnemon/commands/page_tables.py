@@ -19,6 +19,7 @@ def makers(folder: Path) -> dict[str, Maker]:
         "models": _models,
         "experiments": lambda _: _experiments(folder),
         "speeds": lambda _: _speeds(folder / "bench.json"),
+        "processes": lambda _: _processes(folder / "processes.json"),
     }
 
 
@@ -67,3 +68,18 @@ def _speeds(path: Path) -> str:
             ]
         )
     return table(["workload", "native", "PyPI's `dnc`", "reference", "share of it that `nn.LSTM` alone takes"], lines)
+
+
+def _processes(path: Path) -> str:
+    """Two processes beside one; nothing before that has been measured."""
+    if not path.is_file():
+        return ""
+    record = read_json(path)
+    size = f"{record['parameters']:,}"
+    lines = []
+    for measured in record["batches"]:
+        rates = [f"{row['sequences_per_second']:.0f}" for row in measured["rows"]]
+        lines.append(
+            [size, str(measured["batch"]), *rates, f"{measured['ratio']:.2f}×", f"{measured['ratio_spread']:.0%}"]
+        )
+    return table(["parameters", "batch", "one process", "two processes", "ratio", "spread of the ratio"], lines)
