@@ -54,22 +54,39 @@ def _only(folder: Path, names: Sequence[str]) -> Results:
 
 
 def _by_model(results: Results) -> str:
-    """A line for each model; ours, and the thesis's after it where it has one."""
+    """A line for each model; ours, and the thesis's after it where it has one.
+
+    Where models stand side by side there is no room for those that the thesis quotes: they are told below.
+    """
     settings = list(dict.fromkeys(row.described.setting for row in results.rows))
     models: dict[str, dict[str, Row]] = {}
     for row in results.rows:
         if row.runs or row.described.folder is None:
             models.setdefault(row.described.model, {})[row.described.setting] = row
+    upright = len(settings) > MOST_ACROSS
     lines = [
         ["model", "parameters", "seeds", *settings],
         *(
             [model, *_size(found), *(_cell(found.get(setting)) for setting in settings)]
             for model, found in models.items()
+            if not (upright and _is_quoted(found))
         ),
     ]
-    if len(settings) > MOST_ACROSS:
-        lines = [list(line) for line in zip(*lines, strict=True)]
-    return table(lines[0], lines[1:]) + remarks_as_markdown(results.remarks)
+    if not upright:
+        return table(lines[0], lines[1:]) + remarks_as_markdown(results.remarks)
+    head, *rest = (list(line) for line in zip(*lines, strict=True))
+    quoted = [
+        f"{model}, {setting}: {number(row.described.thesis)}"
+        for model, found in models.items()
+        for setting, row in found.items()
+        if _is_quoted(found) and row.described.thesis is not None
+    ]
+    told = [f"In the thesis: {'; '.join(quoted)}."] if quoted else []
+    return table(head, rest) + remarks_as_markdown([*told, *results.remarks])
+
+
+def _is_quoted(rows: dict[str, Row]) -> bool:
+    return all(row.described.folder is None for row in rows.values())
 
 
 def _size(rows: dict[str, Row]) -> tuple[str, str]:

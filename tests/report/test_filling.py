@@ -1,5 +1,6 @@
 """Tables within pages."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,8 @@ def test_many_settings_stand_upright() -> None:
     )
     assert [line[column] for line in lines if line[0] == "mean"] == [f"{row.mean:.2f}"]
     assert [line[0] for line in lines][:3] == ["parameters", "seeds", "mean"]
+    assert not any("quoted" in name for name in head)
+    assert re.search(r"\nIn the thesis: DNC, quoted, mean: [\d.]+; .*\.\n", filled)
 
 
 @pytest.mark.parametrize(
