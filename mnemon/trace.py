@@ -1,14 +1,15 @@
 """Watching a memory work: ``with record_trace(model) as trace:`` keeps every weighting, gate and memory over time.
 
-Letters: ``T`` steps recorded, ``B`` batch, ``K`` modes.
+Letters: ``T`` steps recorded, ``B`` batch, ``K`` modes, or hops of a memory network.
 
 A trace changes nothing that the model returns. It holds the interfaces and states of each memory cell as the same
 NamedTuples, their tensors stacked over time: ``trace.state.read_weights`` is (T, B, R, N), and
 ``trace.controller.hidden`` is (T, B, H). Where the interface stores programs, ``trace.programs`` is their distribution,
 (T, B, stores, P); where reads become the modes of a latent variable, ``trace.modes`` has their weights, (T, B, K).
+A memory network has no cells but hops: ``trace.hops`` tells where each looked, (K, B, T) over the words of a story.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -105,7 +106,9 @@ class CellTrace:
 class Trace(Mapping[str, CellTrace]):
     """The traces of a model's cells by module name; with a single cell, also that cell's own trace."""
 
-    def __init__(self, cells: dict[str, nn.Module]) -> None:
+    def __init__(self, cells: dict[str, nn.Module], networks: Collection[nn.Module] = ()) -> None:
+        self._networks = networks  # whose hops are kept
+        self._hops: Float[Tensor, "K B T"] | None = None
         self._cells = {cell: CellTrace() for cell in cells.values()}
         self._names = {name: self._cells[cell] for name, cell in cells.items()}
 
@@ -143,6 +146,20 @@ class Trace(Mapping[str, CellTrace]):
         """The program distributions of the only cell."""
         return self._only().programs
 
+    @property
+    def has_hops(self) -> bool:
+        """Whether a memory network has read a story."""
+        return self._hops is not None
+
+    @property
+    def hops(self) -> Float[Tensor, "K B T"]:
+        """How much each hop of a memory network looked at each word of the last story, or at the word's sentence."""
+        if self._hops is None:
+            raise UserError(
+                "no hops were recorded: run an end-to-end or key-value memory network inside the with block"
+            )
+        return self._hops
+
     def _only(self) -> CellTrace:
         if len(self._names) != 1:
             raise UserError(f"this trace has {len(self)} cells: take one of trace[name] with {list(self)}")
@@ -157,6 +174,11 @@ class Trace(Mapping[str, CellTrace]):
         """Keep the weights of the modes that one of the traced cells goes on with."""
         if cell in self._cells:
             self._cells[cell].add_modes(weights)
+
+    def observe_hops(self, network: nn.Module, weights: Float[Tensor, "K B T"]) -> None:
+        """Keep where the hops of the traced network looked."""
+        if network in self._networks:
+            self._hops = weights.detach()
 
 
 _recording: list[Trace] = []
@@ -179,11 +201,17 @@ def observe_modes(cell: nn.Module, weights: Float[Tensor, "B K"]) -> None:
         trace.observe_modes(cell, weights)
 
 
+def observe_hops(network: nn.Module, weights: Float[Tensor, "K B T"]) -> None:
+    """Called by a memory network when it has read a story."""
+    for trace in _recording:
+        trace.observe_hops(network, weights)
+
+
 @contextmanager
 def record_trace(model: nn.Module) -> Iterator[Trace]:
-    """Record what the memory cells of ``model`` do while the block runs."""
+    """Record what the memory cells of ``model`` do, or its hops, while the block runs."""
     cells = {name: module for name, module in model.named_modules() if hasattr(module, "memory")}
-    trace = Trace(cells)
+    trace = Trace(cells, set(model.modules()))
     _recording.append(trace)
     try:
         yield trace

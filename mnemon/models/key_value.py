@@ -28,6 +28,7 @@ from torch import Tensor, nn
 from mnemon.memory.base import check_sizes
 from mnemon.models.sentences import attend, bag_sentences, embed, find_places
 from mnemon.models.stories import StoryNetwork, bag_question
+from mnemon.trace import observe_hops
 
 
 class KeyValueMemoryNetwork(StoryNetwork):
@@ -80,6 +81,7 @@ class KeyValueMemoryNetwork(StoryNetwork):
             weight = attend(query, keys, valid)
             query = (query + torch.einsum("bt,btd->bd", weight, values)) @ matrix.T
             weights.append(weight)
+        observe_hops(self, torch.stack(weights))
         return query, torch.stack(weights)
 
     def extra_repr(self) -> str:

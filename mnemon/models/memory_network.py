@@ -31,8 +31,9 @@ from torch import Tensor, nn
 
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
-from mnemon.models.sentences import Places, attend, bag_sentences, embed, embed_with_each, find_places
+from mnemon.models.sentences import Places, attend, bag_sentences, embed, embed_with_each, find_places, over_words
 from mnemon.models.stories import StoryNetwork, bag_question
+from mnemon.trace import is_recording, observe_hops
 
 Tying = Literal["adjacent", "layer-wise"]
 
@@ -110,6 +111,8 @@ class MemN2N(StoryNetwork):
             read = torch.einsum("bn,bnd->bd", weight, values)
             query = read + (query if self.refine is None else query @ self.refine.T)
             weights.append(weight)
+        if is_recording():
+            observe_hops(self, over_words(torch.stack(weights), places))
         return query, torch.stack(weights)
 
     def _with_gaps(self, places: Places) -> Places:

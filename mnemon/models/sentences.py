@@ -84,6 +84,14 @@ def bag_sentences(
     return Sentences(bag(1 - share), bag(2 * share - 1), valid)
 
 
+def over_words(weights: Float[Tensor, "K B N"], places: Places) -> Float[Tensor, "K B T"]:
+    """For each word the weight of its sentence; 0 at ends, and for sentences that are too old to be kept."""
+    age = places.age.T
+    kept = (places.inside & (places.age < weights.shape[2])).T
+    found = weights.gather(2, age.clamp(0, weights.shape[2] - 1).expand(len(weights), -1, -1))
+    return found * kept
+
+
 def embed_with_each(sentences: Sentences, weights: Float[Tensor, "K V D"]) -> Float[Tensor, "K B N D"]:
     """Each sentence as a vector, by each of several embeddings at once."""
     size = weights.shape[2]

@@ -122,6 +122,19 @@ def mode_panel(cell: str, modes: Float[Tensor, "T K"], clock: Clock) -> Panel:
     return Shares(title="Modes of the mixture", note=note, names=names, values=modes, clock=clock, cell=cell)
 
 
+def hop_panel(hops: Float[Tensor, "K T"], clock: Clock) -> Panel:
+    """Where each hop of a memory network looked in its story."""
+    return Heat(
+        title="Where each hop looks",
+        note="The weight of each word, or of its sentence.",
+        rows="hop",
+        names=[str(hop) for hop in range(1, 1 + len(hops))],
+        hue="read",
+        values=hops.T,
+        clock=clock,
+    )
+
+
 def _shades(watched: Watched, drawing: Shades, values: Tensor, place: dict[str, Any]) -> Iterator[Panel]:
     if not values.shape[1:].numel() or (drawing.writes and not watched.written.any()):
         return

@@ -21,6 +21,7 @@ from mnemon.trace import Trace, record_trace
 from mnemon.training.batches import answer
 from mnemon.training.files import write_atomically
 from mnemon.viewer import timeline
+from mnemon.viewer.drawings import hop_panel
 from mnemon.viewer.page import html_page
 from mnemon.viewer.run import RunView
 from mnemon.viewer.shown import shown_row, shown_sequence, shown_visits
@@ -95,5 +96,7 @@ def view_answer(model: nn.Module, task: Task, batch: Batch, *, title: str, facts
     else:
         times = timeline.of_visits(alone, 0, cells)
         shown = shown_visits(task, alone, 0, output, times)
+        if trace.has_hops:
+            shown.panels.append(hop_panel(trace.hops[:, 0], times.views[0]))
     measured = [f"{name.replace('_', ' ')} {number:.3g}" for name, number in task.metrics(output, alone).items()]
     return View([RunView(title, [*facts, f"{times.steps} steps", *measured], shown, times, trace, 0)])

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from mnemon import UserError
+from mnemon import UserError, record_trace
 from mnemon.models.catalogue import build_model
 from mnemon.models.config import ModelConfig
 from mnemon.models.key_value import KeyValueMemoryNetwork
@@ -330,3 +330,34 @@ def test_mistakes_are_named() -> None:
     ):
         with pytest.raises(UserError, match=message):
             build_model(ModelConfig(name=name), sizes, 5)
+
+
+@pytest.mark.parametrize("slots", [2, 50])
+def test_a_trace_has_the_weight_of_each_word_of_the_story(slots: int) -> None:
+    """That of its sentence, or its own where words have slots; nothing at ends, beyond a row, or too far back."""
+    views, lengths = draw_views()
+    network = MemN2N(WORDS, 6, 4, slots=slots, hops=2).eval()
+    with record_trace(network) as trace:
+        _, weights = network.read(views, lengths)
+    assert trace.hops.shape == (2, *views[0].T.shape)
+    for row, length in enumerate(lengths[0].tolist()):
+        story = views[0][:, row].tolist()
+        count = len(naive_sentences(story[:length]))
+        for step, word in enumerate(story):
+            age = count - 1 - story[:step].count(0)
+            told = word and step < length and age < slots
+            wanted = weights[:, row, age] if told else torch.zeros(2)
+            torch.testing.assert_close(trace.hops[:, row, step], wanted)
+    with record_trace(KeyValueMemoryNetwork(WORDS, 6, 4)) as other, record_trace(network) as trace:
+        network(views, lengths=lengths)
+    assert trace.has_hops
+    with pytest.raises(UserError, match="no hops were recorded"):
+        _ = other.hops
+
+
+def test_a_trace_of_keys_and_values_has_the_weights_of_words() -> None:
+    views, lengths = draw_views()
+    network = KeyValueMemoryNetwork(WORDS, 6, 4).eval()
+    with record_trace(network) as trace:
+        _, weights = network.read(views, lengths)
+    torch.testing.assert_close(trace.hops, weights)
