@@ -5,7 +5,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import torch
@@ -14,7 +14,9 @@ from safetensors.torch import load_file
 from mnemon.runner.campaign import Campaign
 from mnemon.runner.display import LineDisplay
 from mnemon.runner.run import Run
-from tests.sweep.tiny_sweep import TWO
+from tests.sweep.tiny_sweep import PATIENCE, TWO
+
+Found = TypeVar("Found")
 
 
 def run_two(folder: Path, *, seeds: int, scale: float) -> None:
@@ -47,24 +49,26 @@ def summary(run: Path) -> Any:
     return json.loads((run / "summary.json").read_text())
 
 
-def unfinished(folder: Path, since: float = 0.0) -> set[Path]:
-    """The unfinished runs that have a checkpoint written after ``since``."""
-    found = [path for path in folder.rglob("checkpoints/step-*.safetensors") if _written(path) > since]
-    return {path.parent.parent for path in found if not (path.parent.parent / "summary.json").exists()}
+def unfinished(folder: Path) -> set[Path]:
+    """The unfinished runs that have a checkpoint."""
+    begun = {path.parent.parent for path in folder.rglob("checkpoints/step-*.safetensors")}
+    return {run for run in begun if not (run / "summary.json").exists()}
 
 
-def _written(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except FileNotFoundError:  # there is a newer one
-        return 0.0
-
-
-def wait_until(true: Callable[[], bool], sweep: "subprocess.Popen[str]") -> None:
-    """Wait while a sweep is at work."""
-    while not true():
+def wait_for(find: Callable[[], Found | None], sweep: "subprocess.Popen[str]") -> Found:
+    """What is found, while a sweep is at work."""
+    end = time.monotonic() + PATIENCE
+    while (found := find()) is None:
         assert sweep.poll() is None, sweep.communicate()
+        assert time.monotonic() < end, "it was waited for in vain"
         time.sleep(0.01)
+    return found
+
+
+def two_at_work(folder: Path, process: int) -> tuple[int, int] | None:
+    """The workers below a process, where there are two and the run of each has a checkpoint."""
+    workers = descendants(process, "mnemon.runner.worker")
+    return (workers[0], workers[1]) if len(workers) == 2 == len(unfinished(folder)) else None
 
 
 def descendants(process: int, called: str) -> list[int]:

@@ -13,8 +13,8 @@ from mnemon.runner.campaign import Campaign
 from mnemon.runner.display import LineDisplay
 from mnemon.sweep.queue_crew import QueueCrew
 from tests.runner.tiny_campaign import BROKEN
-from tests.sweep.runs import assert_same, descendants, parent, run_two, summary, unfinished, wait_until
-from tests.sweep.tiny_sweep import start
+from tests.sweep.runs import assert_same, parent, run_two, summary, two_at_work, unfinished, wait_for
+from tests.sweep.tiny_sweep import PATIENCE, started
 
 
 def queue(folder: Path, *, retries: int = 0, settings: tuple[str, ...] = ()) -> QueueCrew:
@@ -24,15 +24,15 @@ def queue(folder: Path, *, retries: int = 0, settings: tuple[str, ...] = ()) -> 
 def test_jobs_whose_time_is_up_or_that_are_killed_go_on(tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = ("sweep", "two", "--seeds", "1", "--scale", "0.2", "--out", "out", "--executor", "local")
-    sweep = start(*options, folder=tmp_path)
-    wait_until(lambda: len(unfinished(out)) == 2, sweep)
-    assert stat.S_IMODE((out / "queue").stat().st_mode) == 0o700
-    out_of_time, killed = (parent(worker) for worker in descendants(sweep.pid, "mnemon.runner.worker"))
-    os.kill(out_of_time, signal.SIGUSR2)  # as SLURM does before the limit
-    os.kill(killed, signal.SIGKILL)
-    begun = unfinished(out)
-    _, said = sweep.communicate(timeout=240)
+    with started(*options, folder=tmp_path) as sweep:
+        workers = wait_for(lambda: two_at_work(out, sweep.pid), sweep)
+        out_of_time, killed = (parent(worker) for worker in workers)
+        os.kill(out_of_time, signal.SIGUSR2)  # as SLURM does before the limit
+        os.kill(killed, signal.SIGKILL)
+        begun, mode = unfinished(out), stat.S_IMODE((out / "queue").stat().st_mode)
+        _, said = sweep.communicate(timeout=PATIENCE)
     assert sweep.returncode == 0, said
+    assert mode == 0o700
     assert not (out / "queue").exists()
     assert len(begun) == 2
     assert all(summary(run)["resumed_from"] > 0 for run in begun)

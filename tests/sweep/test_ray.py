@@ -16,10 +16,9 @@ import pytest
 
 from mnemon.runner.campaign import Campaign
 from mnemon.runner.rates import FINISHED, STOPPED, choose, read_rates
-from tests.sweep.runs import assert_same, descendants, parent, run_two, summary, unfinished, wait_until
-from tests.sweep.tiny_sweep import ENVIRONMENT, TWO, start
+from tests.sweep.runs import assert_same, descendants, parent, run_two, summary, two_at_work, wait_for
+from tests.sweep.tiny_sweep import ENVIRONMENT, PATIENCE, TWO, started
 
-WORKER = "mnemon.runner.worker"
 OPTIONS = ("sweep", "two", "--seeds", "2", "--scale", "0.2", "--out", "out", "--json")
 CLUSTER = """
 import sys
@@ -32,14 +31,14 @@ with connected("", 2):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def ray_folder() -> Iterator[None]:
+def ray_folder() -> Iterator[Path]:
     """For Ray's own files; the names of its sockets leave no room for a long one."""
     folder = tempfile.mkdtemp()
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(ENVIRONMENT, "RAY_TMPDIR", folder)
         patch.setitem(ENVIRONMENT, "RAY_AUTH_MODE", "token")  # for the clusters of these tests alone
         patch.setitem(ENVIRONMENT, "RAY_AUTH_TOKEN", secrets.token_hex(32))
-        yield
+        yield Path(folder)
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -49,26 +48,34 @@ class Cluster(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def cluster(ray_folder: None) -> Iterator[Cluster]:
+def cluster(ray_folder: Path) -> Iterator[Cluster]:
     """One that is there before mnemon comes, and stays when it goes."""
-    command = [sys.executable, "-c", CLUSTER]
-    with subprocess.Popen(
-        command, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
+    with (
+        (ray_folder / "said.txt").open("w+") as said,
+        subprocess.Popen(
+            [sys.executable, "-c", CLUSTER],
+            env=ENVIRONMENT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            text=True,
+        ) as process,
+    ):
         assert process.stdout is not None
-        yield Cluster(process.pid, process.stdout.readline().strip())
+        address = process.stdout.readline().strip()
+        assert address, (ray_folder / "said.txt").read_text()
+        yield Cluster(process.pid, address)
         process.communicate("the end\n")
 
 
 def test_killed_workers_lose_nothing(tmp_path: Path, cluster: Cluster) -> None:
     """One of ours, and one of Ray's with what it waits for: both jobs go on from their checkpoints."""
     out = tmp_path / "out"
-    sweep = start(*OPTIONS, "--address", cluster.address, folder=tmp_path)
-    wait_until(lambda: len(unfinished(out)) == 2 and len(descendants(cluster.process, WORKER)) == 2, sweep)
-    ours, another = descendants(cluster.process, WORKER)
-    os.kill(ours, signal.SIGKILL)
-    os.kill(parent(another), signal.SIGKILL)
-    printed, said = sweep.communicate(timeout=200)
+    with started(*OPTIONS, "--address", cluster.address, folder=tmp_path) as sweep:
+        ours, another = wait_for(lambda: two_at_work(out, cluster.process), sweep)
+        os.kill(ours, signal.SIGKILL)
+        os.kill(parent(another), signal.SIGKILL)
+        printed, said = sweep.communicate(timeout=PATIENCE)
     assert sweep.returncode == 0, said
     assert [row["n"] for row in json.loads(printed)["rows"]] == [0, 2, 2]
     resumed = [summary(path.parent)["resumed_from"] for path in out.rglob("summary.json")]
@@ -80,14 +87,14 @@ def test_killed_workers_lose_nothing(tmp_path: Path, cluster: Cluster) -> None:
 
 def test_a_killed_head_loses_no_finished_job(tmp_path: Path, cluster: Cluster) -> None:
     out = tmp_path / "out"
-    first = start(*OPTIONS, folder=tmp_path)  # with a cluster of its own
-    wait_until(lambda: any(out.rglob("summary.json")), first)
-    for process in [*descendants(first.pid, "gcs_server"), *descendants(first.pid, "raylet/raylet"), first.pid]:
-        os.kill(process, signal.SIGKILL)
-    first.communicate()
+    with started(*OPTIONS, folder=tmp_path) as first:  # with a cluster of its own
+        wait_for(lambda: next(out.rglob("summary.json"), None), first)
+        for process in [*descendants(first.pid, "gcs_server"), *descendants(first.pid, "raylet/raylet"), first.pid]:
+            os.kill(process, signal.SIGKILL)
+        first.communicate(timeout=PATIENCE)
     finished = {path: path.stat().st_mtime_ns for path in out.rglob("summary.json")}
-    second = start(*OPTIONS, "--resume", "--address", cluster.address, folder=tmp_path)
-    printed, said = second.communicate(timeout=200)
+    with started(*OPTIONS, "--resume", "--address", cluster.address, folder=tmp_path) as second:
+        printed, said = second.communicate(timeout=PATIENCE)
     assert second.returncode == 0, said
     assert [row["n"] for row in json.loads(printed)["rows"]] == [0, 2, 2]
     assert finished
@@ -96,10 +103,9 @@ def test_a_killed_head_loses_no_finished_job(tmp_path: Path, cluster: Cluster) -
 
 def test_a_search_keeps_every_trial_and_its_choice(tmp_path: Path, cluster: Cluster) -> None:
     options = ("--search", "learning-rate", "--only", "LSTM", "--lowest", "1e-4", "--highest", "1e-1", "--trials", "2")
-    search = start(
-        "sweep", "two", *options, "--scale", "0.1", "--address", cluster.address, "--out", "out", folder=tmp_path
-    )
-    _, said = search.communicate(timeout=300)
+    where = ("--scale", "0.1", "--address", cluster.address, "--out", "out")
+    with started("sweep", "two", *options, *where, folder=tmp_path) as search:
+        _, said = search.communicate(timeout=PATIENCE)
     assert search.returncode == 0, said
     found = read_rates(tmp_path / "out")
     (job,) = found.jobs

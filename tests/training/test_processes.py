@@ -1,11 +1,14 @@
 """Runs that several processes share, launched by torchrun as a user does."""
 
 import os
+import random
 import shutil
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +24,7 @@ from tests.training.tiny_training import run_tiny, tiny_config, weights_and_reco
 from tests.training.two_processes import COMMAND, COPY, KILLED_AT, command, gradients
 
 ROOT = str(Path(__file__).parents[2])
+PATIENCE = 900.0  # seconds: what hangs must end, and what is slow on a busy machine may go on
 
 
 class Launch(NamedTuple):
@@ -32,24 +36,42 @@ class Launch(NamedTuple):
     seconds_to_stop: float  # from the end of one process to the end of all
 
 
-def torchrun(*arguments: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
+@contextmanager
+def torchrun(*arguments: str) -> Iterator["subprocess.Popen[str]"]:
+    """A launch, of which nothing is left when a test fails."""
+    with subprocess.Popen(
         [sys.executable, "-m", "torch.distributed.run", *arguments],
         env={**os.environ, "PYTHONPATH": ROOT, "OMP_NUM_THREADS": "1", "COLUMNS": "200"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()  # if it has not ended; it ends those that it started
 
 
 @pytest.fixture(scope="module")
 def launch(tmp_path_factory: pytest.TempPathFactory) -> Launch:
     out = tmp_path_factory.mktemp("two")
-    process = torchrun("--standalone", "--nproc-per-node", "2", "-m", "tests.training.two_processes", str(out))
-    printed, said = process.communicate(timeout=240)
+    with torchrun("--standalone", "--nproc-per-node", "2", "-m", "tests.training.two_processes", str(out)) as process:
+        printed, said = process.communicate(timeout=PATIENCE)
     assert process.returncode != 0  # the last of its runs was killed
     last = (out / "killed" / "records.jsonl").stat().st_mtime
     return Launch(out, said, printed, time.time() - last)
+
+
+def free_port() -> int:
+    """One that is not among those which the system hands out, so that nobody is given it before it is used."""
+    while True:
+        port = random.SystemRandom().randrange(20_000, 30_000)
+        with socket.socket() as tried:
+            try:
+                tried.bind(("", port))
+            except OSError:
+                continue
+            return port
 
 
 def test_launch_that_accelerate_took_no_notice_of_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +151,7 @@ def test_a_killed_process_stops_the_others_soon_and_clearly(launch: Launch) -> N
     before, found, _ = launch.said.partition("mnemon: process 0 stops: another of the 2 is gone; see what it said,")
     assert found
     assert "Traceback" not in before  # torchrun's own report follows
-    assert launch.seconds_to_stop < 25
+    assert launch.seconds_to_stop < 120  # on a busy machine too; one that is silent is borne for five minutes
     assert [path.name for path in (launch.out / "killed" / "checkpoints").iterdir()] == ["step-00000004.safetensors"]
     assert KILLED_AT > 4
 
@@ -138,13 +160,23 @@ def test_two_nodes_go_on_to_the_same_bytes(launch: Launch) -> None:
     """The killed run, resumed by two launches of one process each, as on two machines."""
     folder = launch.out / "resumed"
     shutil.copytree(launch.out / "killed", folder)
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        port = free.getsockname()[1]
-    nodes = ["--nnodes", "2", "--nproc-per-node", "1", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"localhost:{port}"]
-    processes = [torchrun(*nodes, "-m", "mnemon", *COMMAND, "--out", str(folder), "--resume") for _ in range(2)]
-    said = [process.communicate(timeout=240) for process in processes]
-    assert [process.returncode for process in processes] == [0, 0], said
+    meeting = ["--rdzv-backend", "c10d", "--rdzv-endpoint", f"localhost:{free_port()}"]
+    node = [
+        "--nnodes",
+        "2",
+        "--nproc-per-node",
+        "1",
+        *meeting,
+        "-m",
+        "mnemon",
+        *COMMAND,
+        "--out",
+        str(folder),
+        "--resume",
+    ]
+    with torchrun(*node) as one, torchrun(*node) as other:
+        said = [process.communicate(timeout=PATIENCE) for process in (one, other)]
+    assert (one.returncode, other.returncode) == (0, 0), said
     assert sum("ntm on copy" in printed for printed, _ in said) == 1
     assert sum("from step 4 to 12" in told for _, told in said) == 1
     assert weights_and_records(folder) == weights_and_records(launch.out / "trained")
