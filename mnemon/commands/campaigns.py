@@ -41,7 +41,6 @@ def _print(results: Results, wanted: Callable[[Row], bool], as_json: bool) -> No
         print(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
         return
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
     described = results.description
@@ -60,4 +59,4 @@ def _print(results: Results, wanted: Callable[[Row], bool], as_json: bool) -> No
     table_console().print(table)
     for remark in results.remarks:
         table_console().print(f"{remark}\n", markup=False, highlight=False)
-    Console(stderr=True).print(f"kept in {results.folder}; mnemon report {results.folder}", highlight=False)
+    print(f"kept in {results.folder}; mnemon report {results.folder}", file=sys.stderr)

@@ -72,7 +72,7 @@ class Demo:
             views.append(_watch(model, config.name))
         table_console().print(table)
         report = write_report(out, TITLE, ("model", "parameters", *HELD_OUT), rows, views)
-        Console(stderr=True).print(f"open {report} in a browser and watch the memory at work", highlight=False)
+        print(f"open {report} in a browser and watch the memory at work", file=sys.stderr)
 
     def _train(self, config: ModelConfig, out: Path) -> tuple[nn.Module, dict[str, dict[str, float]]]:
         from mnemon.training.loop import train  # accelerate takes a while to import

@@ -155,11 +155,9 @@ class Train:
         )
         if not is_first_process():
             return
-        from rich.console import Console
-
         title = f"{self.model} on {self.task}, {result.parameters:,} parameters, seed {self.seed}"
         table_console().print(_table(title, result.metrics))
-        Console(stderr=True).print(f"kept in {out}", highlight=False)
+        print(f"kept in {out}", file=sys.stderr)
 
     def _training(self, task: Task, config: ModelConfig) -> TrainConfig:
         """What was asked for; on dialogue the right words are fed where nothing else is."""

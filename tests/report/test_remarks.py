@@ -62,9 +62,11 @@ def test_remarks_are_under_the_table_on_every_page(tmp_path: Path) -> None:
 
 
 def test_a_campaign_tells_them_too(tmp_path: Path) -> None:
-    options = ("run", "sdm-recall", "--scale", "0.01", "--seeds", "1", "--jobs", "1")
-    assert run(*options, folder=tmp_path).returncode == 0
-    (tmp_path / "runs/sdm-recall-0.01/remarks.md").write_bytes(b"[bold]Rough[/bold] \xff")
+    out = f"[/b] a folder of a name that is{' very' * 40} long"
+    options = ("run", "sdm-recall", "--scale", "0.01", "--seeds", "1", "--jobs", "1", "--out", out)
+    first = run(*options, folder=tmp_path)
+    assert first.stderr.endswith(f"\nkept in {out}; mnemon report {out}\n"), "whole, to be copied"
+    (tmp_path / out / "remarks.md").write_bytes(b"[bold]Rough[/bold] \xff")
     done = run(*options, "--resume", folder=tmp_path)
     assert "[bold]Rough[/bold] \N{REPLACEMENT CHARACTER}\n" in done.stdout
     assert "Rough" not in run(*options, "--resume", "--json", folder=tmp_path).stdout
