@@ -34,7 +34,9 @@ def neighbours_in_length(
 
 def shortest_first(lengths: Int[Tensor, "N"], batch_size: int) -> Iterator[Int[Tensor, "_"]]:
     """All rows in batches, so that little is padded."""
-    yield from lengths.argsort(stable=True).split(batch_size)
+    order = lengths.argsort(stable=True)
+    for first in range(0, len(order), batch_size):
+        yield order[first : first + batch_size]
 
 
 def draw_uniform(*shape: int, generator: torch.Generator) -> Float[Tensor, "..."]:
