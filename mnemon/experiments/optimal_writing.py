@@ -2,6 +2,12 @@
 
 The writing policies are those of §6.4: regular writes at every step; uniform (UW) at equal intervals; cached (CUW) at
 equal intervals, with attention over the states in between; random (RW) at random steps, as often on average as UW.
+
+Uniform writing is as printed, every ⌊T/(D+1)⌋ steps, D + 1 times in all: balanced intervals (mnemon/writing.py) leave
+what comes after the last of D writes to the controller, which does not keep it for as long as an answer takes.
+
+Models are tested on the way, and the test counts after which step the loss was lowest, that of the validation set where
+there is one. The authors' program keeps the best of a hundred tests, so what diverges later does no harm.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mnemon.models.config import ModelConfig
-from mnemon.runner.job import Job
+from mnemon.runner.job import Job, Reading
 from mnemon.runner.sources import DataTask
 from mnemon.tasks.base import Task
 from mnemon.training.config import TrainConfig
@@ -56,11 +62,9 @@ CUW = Model(name="DNC+CUW", base="dnc", writing="cached", hidden=95, parameters=
 def model_config(model: Model, *, slots: int, length: int, word: int = 64, varied: bool = False) -> ModelConfig:
     """The config of a model for sequences that take ``length`` steps to read, the end-of-sequence step included.
 
-    Where the lengths are ``varied`` and this is their average, uniform writing goes on at its interval to the end.
+    Where the lengths are ``varied`` and this is their average, writing goes on at its interval to the end.
     """
-    interval = model.cache if model.writing == "cached" else None
-    if varied and model.writing == "uniform":
-        interval = max(1, round(length / (slots + 1)))
+    intervals = {"cached": model.cache, "uniform": max(1, length // (slots + 1))}
     return ModelConfig(
         name=model.base,
         controller=model.controller,
@@ -70,7 +74,7 @@ def model_config(model: Model, *, slots: int, length: int, word: int = 64, varie
         heads=1,
         biases=model.base == "ntm",
         writing=model.writing,
-        interval=interval,
+        interval=intervals.get(model.writing),
         encoded=None if model.writing == "regular" or varied else length,
     )
 
@@ -89,6 +93,7 @@ def jobs_of_setting(
     trace: bool = False,  # of those with a DNC's memory
 ) -> list[Job]:
     """One job for each model; tested on what it was trained on, as in the thesis."""
+    watched = "validation" if isinstance(task, DataTask) else "test"
     return [
         Job(
             setting=setting,
@@ -98,9 +103,9 @@ def jobs_of_setting(
             test="test",
             config=model_config(model, slots=slots, length=length, varied=varied),
             training=training,
-            thesis=(thesis or {}).get(model.name),
             thesis_parameters=model.parameters if counts else None,
             trace=trace and model.base == "dnc",
+            readings=[Reading(setting=setting, thesis=(thesis or {}).get(model.name), chosen_by=watched)],
         )
         for model in models
     ]

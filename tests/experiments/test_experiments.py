@@ -16,6 +16,7 @@ from mnemon.runner.measurement import Measurement, work_from_json
 from mnemon.runner.parameters import count_parameters
 from mnemon.runner.sources import DataTask
 from mnemon.tasks.sequencing import Sequencing
+from mnemon.writing import UniformWriting
 
 ALL = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda experiment: experiment.name)
 SYNTHETIC = {  # by what they do, as some are in several experiments
@@ -69,17 +70,34 @@ def test_table_of_documents_has_the_best_of_three_runs() -> None:
 
 
 def test_documents_are_written_at_an_interval_to_their_end() -> None:
-    uniform, cached = documents.jobs()[:2]
+    regular, uniform, cached = documents.jobs()[:3]
+    assert (regular.config.writing, regular.config.interval) == ("regular", None)
     assert (uniform.config.writing, uniform.config.interval, uniform.config.encoded) == ("uniform", 6, None)
-    assert uniform.config.slots == 6  # round(0.15 · 44) − 1, and 44 / 7 is about 6
+    assert uniform.config.slots == 6  # round(0.15 · 44) − 1, and ⌊44 / 7⌋ is 6
     assert (cached.config.writing, cached.config.interval, cached.config.encoded) == ("cached", 10, None)
 
 
 def test_memorisation_has_the_sizes_of_the_thesis() -> None:
     lstm, *others = memorisation.jobs()[:6]
-    assert (lstm.config.hidden, lstm.thesis, lstm.thesis_parameters) == (125, 15.6, 103_840)
+    assert (lstm.config.hidden, lstm.readings[0].thesis, lstm.thesis_parameters) == (125, 15.6, 103_840)
     assert all((job.config.slots, job.config.word, job.config.heads) == (4, 64, 1) for job in others)
     assert (lstm.training.steps, lstm.training.batch_size, lstm.training.clip_norm) == (10_000, 64, 10.0)
+
+
+def test_pictures_of_chapter_6_are_of_the_runs_of_its_tables() -> None:
+    shown = find_experiment("writing-behaviour").jobs()
+    tables = [job.to_json() for job in (*memorisation.jobs(), *reasoning.jobs())]
+    assert [(job.setting, job.model) for job in shown] == [
+        (setting, model) for setting in ("copy L=50", "max L=50") for model in ("DNC", "DNC+UW", "DNC+CUW")
+    ]
+    assert all(job.trace and job.to_json() in tables for job in shown)
+
+
+def test_uniform_writing_is_as_printed_and_as_often_as_random_writing() -> None:
+    uniform = model_config(UW, slots=4, length=51)
+    writing = build_model(uniform, input_size=10, output_size=10).cell.writing
+    assert isinstance(writing, UniformWriting)
+    assert (writing.pattern.nonzero().flatten() + 1).tolist() == [10, 20, 30, 40, 50]
 
 
 def test_unknown_experiments_are_named() -> None:
