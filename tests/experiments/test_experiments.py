@@ -6,6 +6,7 @@ import json
 import pytest
 import torch
 
+from mnemon import MANN
 from mnemon.errors import UserError
 from mnemon.experiments import babi, documents, memorisation, ntm_tasks, pixel_mnist, reasoning
 from mnemon.experiments.catalogue import EXPERIMENTS, find_experiment
@@ -94,10 +95,10 @@ def test_pictures_of_chapter_6_are_of_the_runs_of_its_tables() -> None:
 
 
 def test_uniform_writing_is_as_printed_and_as_often_as_random_writing() -> None:
-    uniform = model_config(UW, slots=4, length=51)
-    writing = build_model(uniform, input_size=10, output_size=10).cell.writing
-    assert isinstance(writing, UniformWriting)
-    assert (writing.pattern.nonzero().flatten() + 1).tolist() == [10, 20, 30, 40, 50]
+    network = build_model(model_config(UW, slots=4, length=51), input_size=10, output_size=10)
+    assert isinstance(network, MANN)
+    assert isinstance(network.cell.writing, UniformWriting)
+    assert (network.cell.writing.pattern.nonzero().flatten() + 1).tolist() == [10, 20, 30, 40, 50]
 
 
 def test_unknown_experiments_are_named() -> None:
