@@ -24,7 +24,7 @@ def traced(model: str, folder: Path) -> tuple[dict[str, Any], Experiment]:
     return document, tiny
 
 
-@pytest.mark.parametrize(("model", "modes", "steps"), [("VMED (K=2)", 2, 3), ("CVAE", 1, 1)])
+@pytest.mark.parametrize(("model", "modes", "steps"), [("VMED (K=4)", 4, 3), ("CVAE", 1, 1)])
 def test_mode_weights_and_latent_variables(model: str, modes: int, steps: int, tmp_path: Path) -> None:
     document, _ = traced(model, tmp_path / "out")
     first, mean = (array["values"] for array in document["arrays"])
