@@ -4,10 +4,11 @@ The writing policies are those of §6.4: regular writes at every step; uniform (
 equal intervals, with attention over the states in between; random (RW) at random steps, as often on average as UW.
 
 Uniform writing is as printed, every ⌊T/(D+1)⌋ steps, D + 1 times in all: balanced intervals (mnemon/writing.py) leave
-what comes after the last of D writes to the controller, which does not keep it for as long as an answer takes.
+what comes after the last of D writes to the controller, which in one run did not keep it as long as the answer took.
 
 Models are tested on the way, and the test counts after which step the loss was lowest, that of the validation set where
-there is one. The authors' program keeps the best of a hundred tests, so what diverges later does no harm.
+there is one, else that of the test itself. The authors' program keeps the best of a hundred tests; either way a run
+that diverges later does not show it.
 """
 
 from collections.abc import Iterable, Mapping
