@@ -7,7 +7,8 @@ Gaussian that covers four also covers what is between them, and an arrangement o
 does not suit others. Models say the likeliest word at each step, so that what varies is the latent variable alone. All
 have about as many parameters (:data:`HIDDEN`) and the same training.
 
-``offsets`` are learned vectors that part the modes of VMED, beyond the thesis; without them it is as printed.
+With ``maps``, beyond the thesis, each mode of VMED is made of what its head reads by a learned map of its own; without,
+it is as printed.
 
 ``multi-modal`` counts the right answers that come in SAMPLES trials for each context, and has the bounds of right
 answers; ``modes`` shows the same runs' mode weights over time, and how many modes are in use.
@@ -22,12 +23,12 @@ from mnemon.training.config import TrainConfig
 FILE = "mnemon/experiments/multi_modal.py"
 SETTING = "multi-modal"
 MODES = 4
-SAMPLES = 64
+SAMPLES = 256
 TASK = MultiModal(contexts=24, spelling=8, modes=MODES, length=2, tokens=8, pool=8)
 TESTS = {"coverage": ModeCoverage(task=TASK, samples=SAMPLES), "bounds": Guided(task=TASK)}
 
 TRAINING = TrainConfig(
-    steps=12_000,
+    steps=8_000,
     batch_size=64,
     optimiser="adam",
     learning_rate=1e-2,
@@ -36,42 +37,43 @@ TRAINING = TrainConfig(
     log_every=200,
     eval_every=4_000,
     eval_sequences=256,
-    checkpoint_every=2_000,
+    checkpoint_every=4_000,
     keep=1,
     teacher=1.0,
     auxiliary=1.0,
-    auxiliary_warmup=2_000,
 )
 
-# By model and heads: the size of each controller with which it has about 30,000 parameters.
-HIDDEN: dict[tuple[str, int], int] = {
-    ("cvae", 1): 41,
-    ("vlstm", 1): 41,
-    ("vmed", 1): 39,
-    ("vmed", 4): 36,
-    ("vmed", 8): 32,
+# By model, heads and word: the size of each controller with which it has about 80,000 parameters.
+HIDDEN: dict[tuple[str, int, int], int] = {
+    ("cvae", 1, 4): 72,
+    ("vlstm", 1, 4): 72,
+    ("vmed", 1, 4): 70,
+    ("vmed", 4, 4): 66,
+    ("vmed", 16, 4): 54,
+    ("vmed", 16, 16): 32,
 }
 
 
-def sizes(name: str, heads: int = 1, *, offsets: bool | None = None) -> ModelConfig:
+def sizes(name: str, heads: int = 1, *, maps: bool = False) -> ModelConfig:
     """A model of the table, with latent variables of two numbers."""
+    word = 16 if maps else 4
     return ModelConfig(
         name=name,
-        hidden=HIDDEN[name, heads],
+        hidden=HIDDEN[name, heads, word],
         heads=heads,
         slots=8,
-        word=4,
+        word=word,
         embedding=16,
+        latent_size=2 if maps else None,
         latents_alone=True,
-        mode_offsets=offsets,
     )
 
 
 MODELS: dict[str, ModelConfig] = {
     "CVAE": sizes("cvae"),
     "VLSTM": sizes("vlstm"),
-    **{f"VMED (K={modes})": sizes("vmed", modes) for modes in (1, MODES, 2 * MODES)},
-    **{f"VMED (K={modes}), offsets": sizes("vmed", modes, offsets=True) for modes in (MODES, 2 * MODES)},
+    **{f"VMED (K={modes})": sizes("vmed", modes) for modes in (1, MODES, 4 * MODES)},
+    f"VMED (K={4 * MODES}), maps": sizes("vmed", 4 * MODES, maps=True),
 }
 
 READINGS = [

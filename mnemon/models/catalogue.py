@@ -59,10 +59,10 @@ def check(config: ModelConfig) -> None:
 
 
 def _check_variational(config: ModelConfig, entry: ModelEntry) -> None:
-    for field in ("free_bits", "latents_alone"):
+    for field in ("free_bits", "latent_size", "latents_alone"):
         if getattr(config, field) is not None and not entry.is_variational:
             raise UserError(f"model {config.name!r} has no latent variable: leave out {field}, or write name='vmed'")
-    for field in ("mode_weighting", "mode_offsets", "decoder_writes"):
+    for field in ("mode_weighting", "decoder_writes"):
         if getattr(config, field) is not None and not (entry.is_variational and entry.has_memory):
             raise UserError(f"model {config.name!r} has no modes in a memory: leave out {field}, or write name='vmed'")
     if config.mode_weighting is not None:

@@ -60,7 +60,7 @@ class ModelConfig:
     hops: int | None = None  # times that a memory network reads a story; None: 3
     linear_start: float | None = None  # the first share of the steps, without softmax in the hops; None: 0
     mode_weighting: str | None = None  # of a mixture: "max", "even", "sparse" or "stick-breaking"; None: max
-    mode_offsets: bool | None = None  # whether each mode has a learned offset; None: as the thesis, none has
+    latent_size: int | None = None  # of a latent variable, vmed's modes then being mapped; None: half a word
     free_bits: float | None = None  # nats of divergence that a latent variable costs nothing; None: 0
     decoder_writes: bool | None = None  # whether a variational decoder writes its memory; None: it does
     latents_alone: bool | None = None  # whether a variational decoder is told nothing but its latents; None: it is not
@@ -78,6 +78,7 @@ class ModelConfig:
             embedding=1 if self.embedding is None else self.embedding,
             layers=1 if self.layers is None else self.layers,
             hops=1 if self.hops is None else self.hops,
+            latent_size=1 if self.latent_size is None else self.latent_size,
         )
         check(self)
 

@@ -12,9 +12,12 @@ The posterior is a Gaussian from what the prior comes from and the answer so far
 Baselines without a memory have a Gaussian prior from a controller's state h in place of the reads (CVAE, VLSTM).
 
 Beyond the thesis, which leaves the number of modes to the future: with ``sparse`` or ``stick-breaking`` weights modes
-can drop out, so that K is the largest number of modes, and how many are in use is chosen at every step. And heads that
-read alike are one mode, which nothing drives apart: learned ``offsets``, one added to what each head reads, begin
-apart.
+can drop out, so that K is the largest number of modes, and how many are in use is chosen at every step.
+
+And heads that read alike are one mode, which nothing drives apart, while a head that looks nowhere is a mode without
+weight, which nothing brings back. :class:`MappedPrior` makes each mode of what its head reads by a learned map of its
+own, [μ_i, s_i, a_i] = A_i r^i + b_i, so that modes begin apart and move by themselves, and keeps half of all weight for
+equal shares: π_i = ½ (1/K + softmax(a)_i).
 
 Deviations: every s.d. is lifted by 1e-6, so that none is zero; 1e-6 is added to each max w for the same reason.
 """
@@ -35,7 +38,7 @@ from mnemon.theory.mixtures import Gaussian, Mixture, log_weights, one_mode
 SMALLEST = 1e-6  # s.d., and attention of a head
 SHARPNESS = 8.0  # of sparse weights: a head that looks an eighth more sharply than another can put it out of use
 
-APART = 3.0  # s.d. of the means that offsets begin with: several of their modes' own, which are softplus(0)
+APART = 3.0  # s.d. of the means that mapped modes begin with: several of their own, which are softplus(0)
 
 Weighting = Callable[[Float[Tensor, "B K"]], Float[Tensor, "B K"]]
 
@@ -91,25 +94,19 @@ class ReadPrior(nn.Module):
     Args:
         word: W, even.
         weighting: how heads become weights: max, even, sparse or stick-breaking.
-        offsets: how many modes have a learned offset, K; 0: the reads are the modes as they are.
     """
 
-    def __init__(self, word: int, *, weighting: str = "max", offsets: int = 0) -> None:
+    def __init__(self, word: int, *, weighting: str = "max") -> None:
         super().__init__()
         check_sizes(word=word)
         if word % 2:
             raise UserError(f"each read vector is a mean and an s.d.: write an even word in place of {word}")
         self.weigh = look_up(WEIGHTINGS, weighting, "mode weighting")
         self.latent_size, self.summary_size, self.weighting = word // 2, word, weighting
-        self.offsets = nn.Parameter(torch.zeros(offsets, word)) if offsets else None
-        if self.offsets is not None:
-            nn.init.normal_(self.offsets[:, : word // 2], std=APART)
 
     def forward(self, state: CellState) -> Belief:
         """From the reads after the last step."""
         reads: Float[Tensor, "B K W"] = state.memory.reads
-        if self.offsets is not None:
-            reads = reads + self.offsets
         weights = self.weigh(state.memory.read_weights.amax(2))
         mean, spread = reads.chunk(2, dim=2)
         prior = Mixture(log_weights(weights), mean, deviation(spread))
@@ -118,6 +115,37 @@ class ReadPrior(nn.Module):
     def extra_repr(self) -> str:
         """Its options."""
         return f"latent={self.latent_size}, weighting={self.weighting}"
+
+
+class MappedPrior(nn.Module):
+    """A mixture of which each mode is what a map of its own makes of the read; the summary is the mean of the reads.
+
+    Args:
+        word: W.
+        heads: K.
+        latent_size: Z, of any size.
+    """
+
+    def __init__(self, word: int, heads: int, latent_size: int) -> None:
+        super().__init__()
+        check_sizes(word=word, heads=heads, latent_size=latent_size)
+        self.latent_size, self.summary_size = latent_size, word
+        self.maps = nn.Parameter(torch.zeros(heads, word, 2 * latent_size + 1))  # A_i
+        self.places = nn.Parameter(torch.zeros(heads, 2 * latent_size + 1))  # b_i
+        nn.init.normal_(self.maps[..., :-1], std=word**-0.5)
+        nn.init.normal_(self.places[:, :latent_size], std=APART)
+
+    def forward(self, state: CellState) -> Belief:
+        """From the reads after the last step."""
+        reads: Float[Tensor, "B K W"] = state.memory.reads
+        modes = torch.einsum("bkw,kwz->bkz", reads, self.maps) + self.places
+        mean, spread = modes[..., :-1].chunk(2, dim=2)
+        weights = (torch.softmax(modes[..., -1], dim=1) + 1 / len(self.maps)) / 2
+        return Belief(Mixture(weights.log(), mean, deviation(spread)), reads.mean(1))
+
+    def extra_repr(self) -> str:
+        """Its sizes."""
+        return f"latent={self.latent_size}, modes={len(self.maps)}"
 
 
 class HiddenPrior(nn.Module):
@@ -139,6 +167,9 @@ class HiddenPrior(nn.Module):
         hidden: Any = state.controller.hidden
         mean, spread = self.network(hidden).chunk(2, dim=1)
         return Belief(one_mode(Gaussian(mean, deviation(spread))), hidden)
+
+
+Prior = ReadPrior | MappedPrior | HiddenPrior
 
 
 class Posterior(nn.Module):

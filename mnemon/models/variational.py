@@ -6,7 +6,7 @@ All are an encoder and one :class:`LatentDecoder`; they differ in where the prio
     vlstm    at every step, a Gaussian from the decoder's state (VRNN of Chung et al., 2015, with LSTMs); no memory
     cvae     once, a Gaussian from the encoder's last state, with which the decoder begins; no memory
 
-Latent variables have half as many numbers as a word of the memory has, with or without one.
+Latent variables have half as many numbers as a word of the memory has, with or without one, or ``latent_size``.
 
 Deviations: priors and posteriors without a memory are one linear layer each, like VMED's posterior; the author's
 program has two. CVAE has neither a bag-of-words loss nor dialogue acts, as in the thesis. Encoder and decoder embed
@@ -25,7 +25,7 @@ from mnemon.memory import Memory, NoMemory
 from mnemon.models.config import ModelConfig, ModelEntry, make_controller
 from mnemon.models.encoder import LateFusion, ViewEncoder
 from mnemon.models.encoder_decoder import EncoderDecoder
-from mnemon.models.latent import HiddenPrior, ReadPrior
+from mnemon.models.latent import HiddenPrior, MappedPrior, Prior, ReadPrior
 from mnemon.models.multi_view import EMBEDDING, check_one_view, dnc_memory, view_cell
 from mnemon.models.variational_decoder import LatentDecoder
 from mnemon.views import ViewSizes
@@ -39,7 +39,7 @@ def _variational(
     sizes: ViewSizes,
     output_size: int,
     memory: Callable[[], Memory[Any, Any]],
-    prior: ReadPrior | HiddenPrior,
+    prior: Prior,
     *,
     once: bool = False,
 ) -> EncoderDecoder:
@@ -70,8 +70,12 @@ def _variational(
 
 def _vmed(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
     check_one_view(config, sizes)
-    offsets = config.heads if config.mode_offsets else 0
-    prior = ReadPrior(config.word, weighting=config.mode_weighting or "max", offsets=offsets)
+    if config.latent_size is None:
+        prior: Prior = ReadPrior(config.word, weighting=config.mode_weighting or "max")
+    elif config.mode_weighting is None:
+        prior = MappedPrior(config.word, config.heads, config.latent_size)
+    else:
+        raise UserError("modes that are mapped have weights of their own: leave out mode_weighting, or latent_size")
     return _variational(config, sizes, output_size, lambda: dnc_memory(config), prior)
 
 
@@ -84,9 +88,9 @@ def _cvae(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
 
 
 def _hidden_prior(config: ModelConfig, sizes: ViewSizes) -> HiddenPrior:
-    if config.word < 2:
+    if config.latent_size is None and config.word < 2:
         raise UserError(f"latent variables have half the numbers of a word: write word=2 or more, not {config.word}")
-    return HiddenPrior(len(sizes.views) * config.hidden, config.word // 2)
+    return HiddenPrior(len(sizes.views) * config.hidden, config.latent_size or config.word // 2)
 
 
 VARIATIONAL: dict[str, ModelEntry] = {

@@ -27,7 +27,7 @@ from mnemon.memory.base import check_sizes
 from mnemon.models.decoder import begin
 from mnemon.models.encoder import Encoded
 from mnemon.models.generation import Choice, Generated, likeliest
-from mnemon.models.latent import HiddenPrior, Posterior, ReadPrior
+from mnemon.models.latent import Posterior, Prior
 from mnemon.native import engine as native
 from mnemon.rnn import MANN
 from mnemon.state import map_state
@@ -75,7 +75,7 @@ class LatentDecoder(nn.Module):
     def __init__(
         self,
         cell: MemoryCell,
-        prior: ReadPrior | HiddenPrior,
+        prior: Prior,
         utterance: MemoryCell,
         *,
         once: bool = False,

@@ -46,6 +46,40 @@ def test_the_mixture_prior_is_the_reads_taken_apart() -> None:
         assert belief.summary[row].tolist() == pytest.approx(summary, abs=1e-6)
 
 
+def test_each_mode_maps_what_its_head_reads() -> None:
+    torch.manual_seed(0)
+    prior = latent.MappedPrior(5, 2, 3)
+    torch.nn.init.normal_(prior.maps)
+    reads = torch.randn(1, 1, 5).expand(4, 2, 5)  # heads that read alike
+    with torch.no_grad():
+        belief = prior(state_of(reads, torch.full((4, 2, 3), 1 / 3)))
+    maps, places = prior.maps.detach(), prior.places.detach()
+    modes = [
+        [sum(map(float, reads[0, head] * maps[head, :, place])) + float(places[head, place]) for place in range(7)]
+        for head in range(2)
+    ]
+    total = sum(math.exp(mode[-1]) for mode in modes)
+    for head, numbers in enumerate(modes):
+        assert belief.prior.mean[0, head].tolist() == pytest.approx(numbers[:3], abs=1e-5)
+        assert belief.prior.sd[0, head].tolist() == pytest.approx([softplus(number) for number in numbers[3:6]], 1e-4)
+        weight = 0.25 + 0.5 * math.exp(numbers[6]) / total
+        assert float(belief.prior.weights[0, head]) == pytest.approx(weight, rel=1e-5)
+    assert torch.allclose(belief.summary, reads[:, 0])
+
+
+def test_mapped_modes_begin_apart_and_keep_a_weight() -> None:
+    torch.manual_seed(0)
+    prior = latent.MappedPrior(4, 8, 2)
+    mean, sd = prior.places[:, :2].detach(), softplus(0.0)
+    distances = torch.pdist(mean)
+    assert float(distances.median()) > 2 * sd
+    state = state_of(torch.zeros(1, 8, 4), torch.zeros(1, 8, 3))
+    assert prior(state).prior.weights.tolist() == [pytest.approx([1 / 8] * 8)]
+    with torch.no_grad():
+        prior.places[0, -1] = 1e4  # as if one had everything
+    assert prior(state).prior.weights.tolist() == [pytest.approx([0.5 + 1 / 16] + [1 / 16] * 7)]
+
+
 def test_the_posterior_is_linear_in_summary_and_utterance() -> None:
     posterior = latent.Posterior(3, 2, 2).double()
     summary, heard = torch.randn(4, 3).double(), torch.randn(4, 2).double()
@@ -102,11 +136,23 @@ def test_gradients_of_weightings(name: str) -> None:
     assert torch.autograd.gradcheck(latent.WEIGHTINGS[name], (attention,))
 
 
-@pytest.mark.parametrize("name", latent.WEIGHTINGS)
+def test_gradients_of_maps() -> None:
+    prior = latent.MappedPrior(3, 2, 2).double()
+    reads = torch.randn(2, 2, 3, dtype=torch.float64, requires_grad=True)
+    weights = torch.full((2, 2, 4), 0.25, dtype=torch.float64)
+
+    def run(reads: Tensor, maps: Tensor) -> Any:
+        return torch.func.functional_call(prior, {"maps": maps}, (state_of(reads, weights),)).prior
+
+    assert torch.autograd.gradcheck(lambda *given: tuple(run(*given)), (reads, prior.maps.detach().requires_grad_()))
+
+
+@pytest.mark.parametrize("name", [*latent.WEIGHTINGS, "mapped"])
 def test_extremes_stay_finite(name: str) -> None:
     for scale in (0.0, 1e4, -1e4):
         reads = torch.full((1, 2, 4), scale, requires_grad=True)
-        belief = latent.ReadPrior(4, weighting=name)(state_of(reads, torch.zeros(1, 2, 3)))
+        prior = latent.MappedPrior(4, 2, 3) if name == "mapped" else latent.ReadPrior(4, weighting=name)
+        belief = prior(state_of(reads, torch.zeros(1, 2, 3)))
         assert (belief.prior.sd > 0).all()
         (belief.prior.sd.log().sum() + belief.prior.weights.sum()).backward()
         assert reads.grad is not None

@@ -72,8 +72,9 @@ def test_engines_agree(name: str, layers: int | None) -> None:
 
 
 @every_model
-def test_everything_learns(name: str) -> None:
-    model = make(name)
+@pytest.mark.parametrize("latent_size", [None, 3])
+def test_everything_learns(name: str, latent_size: int | None) -> None:
+    model = make(name, latent_size=latent_size)
     output, divergence = taught(model, draw())
     (output.square().sum() + divergence).backward()  # type: ignore[no-untyped-call]
     still = [
@@ -320,6 +321,9 @@ def test_mistakes_are_named() -> None:
         ({"name": "vmed", "mode_weighting": "spare"}, "no mode weighting is called 'spare'"),
         ({"name": "lstm", "layers": 2}, "has one layer"),
         ({"name": "cvae", "word": 1}, "write word=2 or more"),
+        ({"name": "dc-mann", "latent_size": 2}, "has no latent variable: leave out latent_size"),
+        ({"name": "vmed", "latent_size": 0}, "latent_size must be at least 1"),
+        ({"name": "vmed", "latent_size": 2, "mode_weighting": "even"}, "leave out mode_weighting, or latent_size"),
         ({"name": "vmed", "free_bits": -1.0}, "free_bits must be 0 or a number of nats above"),
     ):
         with pytest.raises(UserError, match=message):
