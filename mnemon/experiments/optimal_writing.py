@@ -7,8 +7,8 @@ Uniform writing is as printed, every ⌊T/(D+1)⌋ steps, D + 1 times in all: ba
 what comes after the last of D writes to the controller, which in one run did not keep it as long as the answer took.
 
 Models are tested on the way, and the test counts after which step the loss was lowest, that of the validation set where
-there is one, else that of the test itself. The authors' program keeps the best of a hundred tests; either way a run
-that diverges later does not show it.
+there is one, else that of the test itself, with the last test beside it, so that a run that diverges later shows it.
+The authors' program keeps the best of a hundred tests.
 """
 
 from collections.abc import Iterable, Mapping
@@ -106,7 +106,10 @@ def jobs_of_setting(
             training=training,
             thesis_parameters=model.parameters if counts else None,
             trace=trace and model.base == "dnc",
-            readings=[Reading(setting=setting, thesis=(thesis or {}).get(model.name), chosen_by=watched)],
+            readings=[
+                Reading(setting=setting, thesis=(thesis or {}).get(model.name), chosen_by=watched),
+                *([Reading(setting=f"{setting}, last test")] if watched == "test" else []),
+            ],
         )
         for model in models
     ]

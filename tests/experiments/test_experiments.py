@@ -85,6 +85,14 @@ def test_memorisation_has_the_sizes_of_the_thesis() -> None:
     assert (lstm.training.steps, lstm.training.batch_size, lstm.training.clip_norm) == (10_000, 64, 10.0)
 
 
+def test_what_a_test_chose_stands_beside_the_last_test() -> None:
+    best, last = memorisation.jobs()[0].readings
+    assert (best.setting, best.chosen_by, best.thesis) == ("copy L=50", "test", 15.6)
+    assert (last.setting, last.chosen_by, last.thesis) == ("copy L=50, last test", None, None)
+    (documents_best,) = documents.jobs()[0].readings
+    assert documents_best.chosen_by == "validation"
+
+
 def test_pictures_of_chapter_6_are_of_the_runs_of_its_tables() -> None:
     shown = find_experiment("writing-behaviour").jobs()
     tables = [job.to_json() for job in (*memorisation.jobs(), *reasoning.jobs())]
