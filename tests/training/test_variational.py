@@ -117,9 +117,9 @@ def test_teaching_is_needed(tmp_path: Path) -> None:
 
 
 def test_shorter_runs_warm_up_sooner() -> None:
-    from mnemon.experiments.multi_modal import jobs
+    from mnemon.experiments.dialogue import jobs
 
-    job = jobs()[0]
+    job = next(job for job in jobs() if job.model == "CVAE")
     assert job.training.auxiliary_warmup is not None
     assert job.for_run(0, 0.5).training.auxiliary_warmup == job.training.auxiliary_warmup // 2
     assert job.for_run(0, 1.0).training == dataclasses.replace(job.training, seed=0)
