@@ -1,13 +1,17 @@
 """Few-shot learning on Omniglot (thesis §7.4.4, Table 7.2, and its longer form in the appendix).
 
 Sizes, RMSProp and its rate are the appendix's. A batch is 16 episodes, as in Santoro et al. (2016), and the 100,000
-episodes of training are taken to be so many batches.
+episodes of training are taken to be so many batches. Where the memory persists, a sequence is several episodes, and
+there are as many fewer batches.
 """
+
+import dataclasses
 
 from mnemon.experiments.ntm_tasks import training_of
 from mnemon.models.config import ModelConfig
 from mnemon.runner.job import Experiment, Job, Literature, Reading
 from mnemon.runner.sources import DataTask
+from mnemon.tasks.catalogue import PERSISTENT_EPISODES
 from mnemon.training.config import TrainConfig
 
 TRAINING = TrainConfig(
@@ -20,6 +24,11 @@ TRAINING = TrainConfig(
     eval_every=5_000,
     eval_sequences=500,
     checkpoint_every=1_000,
+)
+PERSISTENT = dataclasses.replace(
+    TRAINING,
+    steps=TRAINING.steps // PERSISTENT_EPISODES,
+    eval_every=TRAINING.eval_every // PERSISTENT_EPISODES,
 )
 PRESENTATIONS = ("2nd", "3rd", "5th")
 
@@ -67,7 +76,7 @@ def jobs() -> list[Job]:
             tests={},
             test="test",
             config=config,
-            training=training_of(config, TRAINING),
+            training=training_of(config, PERSISTENT if setting.endswith("persistent") else TRAINING),
             readings=[
                 Reading(setting=f"{setting}, {number}", metric=f"accuracy_{number}", thesis=thesis)
                 for number, thesis in zip(PRESENTATIONS, THESIS[setting][name], strict=True)

@@ -205,9 +205,10 @@ class _Training:
             loss = share_of_loss(loss, output, batch, whole)
         loss.backward()  # type: ignore[no-untyped-call]
         total_loss, stopping = add_up(self.accelerator, self.parameters, [loss.item(), float(stop.wanted)])
-        if not (math.isfinite(total_loss) and math.isfinite(gradient_norm(self.parameters).item())):
+        norm = gradient_norm(self.config, self.parameters)
+        if not (math.isfinite(total_loss) and norm.isfinite()):
             raise TrainingStopped(number, seed, offender(self.model, batch, output, loss), self.saved)
-        clip(self.config, self.parameters)
+        clip(self.config, self.parameters, norm)
         set_learning_rate(self.config, self.optimiser, number)
         self.optimiser.step()
         self.loss_sum += total_loss

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils import clip_grad_norm_, clip_grad_value_, get_total_norm
+from torch.nn.utils import clip_grad_value_, clip_grads_with_norm_, get_total_norm
 
 from mnemon.training.config import TrainConfig
 
@@ -22,17 +22,25 @@ def make_optimiser(config: TrainConfig, parameters: Sequence[nn.Parameter]) -> t
     )
 
 
-def gradient_norm(parameters: Sequence[nn.Parameter]) -> Tensor:
-    """The length of all gradients as one vector: not finite as soon as one of their elements is not."""
-    return get_total_norm([parameter.grad for parameter in parameters if parameter.grad is not None])
+def gradient_norm(config: TrainConfig, parameters: Sequence[nn.Parameter]) -> Tensor:
+    """The length of all gradients as one vector: not finite as soon as one of their elements is not.
+
+    Over hundreds of steps gradients can grow beyond what single precision can square, though it still holds them. What
+    will be clipped is then added up in double precision; else the optimiser, which squares them too, must not see them.
+    """
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    norm = get_total_norm(gradients)
+    clipped = config.clip_value is not None or config.clip_norm is not None
+    return get_total_norm([gradient.double() for gradient in gradients]) if clipped and not norm.isfinite() else norm
 
 
-def clip(config: TrainConfig, parameters: Sequence[nn.Parameter]) -> None:
-    """Clip the elements first, so that the bound on the norm holds for what the optimiser is given."""
+def clip(config: TrainConfig, parameters: Sequence[nn.Parameter], norm: Tensor) -> None:
+    """Clip the elements first, so that the bound on their norm, now ``norm``, holds for what the optimiser is given."""
     if config.clip_value is not None:
         clip_grad_value_(parameters, config.clip_value)
     if config.clip_norm is not None:
-        clip_grad_norm_(parameters, config.clip_norm)
+        left = norm if config.clip_value is None else gradient_norm(config, parameters)
+        clip_grads_with_norm_(parameters, config.clip_norm, left)
 
 
 def set_learning_rate(config: TrainConfig, optimiser: torch.optim.Optimizer, step: int) -> None:

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from mnemon.errors import UserError
 from mnemon.tasks.base import Batch
 from mnemon.training import checkpoint
 from mnemon.training.health import TrainingStopped
+from mnemon.training.optimiser import clip, gradient_norm
 from mnemon.training.progress import SilentProgress
 from mnemon.training.record import read_records
 from mnemon.training.seeding import batch_seed, generator_from, seed_noise
@@ -217,7 +218,21 @@ def test_huge_finite_gradients_are_named_by_their_norm(tmp_path: Path) -> None:
     model = tiny_model()
     model.head.weight.register_hook(lambda gradient: gradient.sign() * 1e30)  # type: ignore[no-untyped-call]
     with pytest.raises(TrainingStopped, match="the norm of the gradients is not finite"):
-        run_tiny(tmp_path, model=model)
+        run_tiny(tmp_path, tiny_config(clip_value=None), model=model)
+
+
+@pytest.mark.parametrize(
+    ("value", "norm", "expected"),
+    [(None, 2.0, [1.2, -1.6]), (1e25, 2.0, [2**0.5, -(2**0.5)]), (2.0, None, [2.0, -2.0])],
+)
+def test_huge_finite_gradients_are_clipped_like_others(
+    value: float | None, norm: float | None, expected: list[float]
+) -> None:
+    config = tiny_config(clip_value=value, clip_norm=norm)
+    parameter = nn.Parameter(torch.zeros(2))
+    parameter.grad = torch.tensor([3e30, -4e30])
+    clip(config, [parameter], gradient_norm(config, [parameter]))
+    torch.testing.assert_close(parameter.grad, torch.tensor(expected))
 
 
 def test_spoilt_weights_never_reach_a_checkpoint(tmp_path: Path) -> None:

@@ -94,11 +94,11 @@ def _watched(model: nn.Module, kept: dict[str, Tensor]) -> Iterator[None]:
     """Keep the gradients that each step is taken with, the inputs, and the seed of the noise."""
     steps = iter(range(1, 3))
 
-    def keep_gradients(config: Any, parameters: Any) -> None:
+    def keep_gradients(config: Any, parameters: Any, norm: Tensor) -> None:
         step = next(steps)
         for index, parameter in enumerate(parameters):
             kept[f"{step}.gradient.{index}"] = parameter.grad.clone()
-        clip(config, parameters)
+        clip(config, parameters, norm)
 
     def keep_inputs(_: nn.Module, inputs: Any) -> None:
         call = sum(name.startswith("inputs") for name in kept)
