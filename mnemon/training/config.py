@@ -27,7 +27,8 @@ class TrainConfig:
     rmsprop_alpha: float = 0.95
     rmsprop_momentum: float = 0.9
     clip_value: float | None = 10.0  # each element of each gradient; None: leave it
-    clip_norm: float | None = None  # all gradients as one vector, after clip_value; None: leave it
+    clip_each: float | None = None  # the gradient of each parameter as a vector, after clip_value; None: leave it
+    clip_norm: float | None = None  # all gradients as one vector, after the others; None: leave it
     log_every: int = 100
     eval_every: int = 1_000
     eval_sequences: int = 1_000  # a finite set is gone through whole
@@ -60,7 +61,7 @@ class TrainConfig:
         _require(_positive(self.learning_rate), "learning_rate", self.learning_rate, "a number above 0, such as 1e-4")
         for name in ("anneal", "rmsprop_alpha", "rmsprop_momentum"):
             _require(0 <= getattr(self, name) < 1, name, getattr(self, name), "a number from 0 to below 1")
-        for name in ("clip_value", "clip_norm"):
+        for name in ("clip_value", "clip_each", "clip_norm"):
             value = getattr(self, name)
             _require(value is None or _positive(value), name, value, "a number above 0, or None for no clipping")
 

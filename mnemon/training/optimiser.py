@@ -30,17 +30,23 @@ def gradient_norm(config: TrainConfig, parameters: Sequence[nn.Parameter]) -> Te
     """
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     norm = get_total_norm(gradients)
-    clipped = config.clip_value is not None or config.clip_norm is not None
+    clipped = any(bound is not None for bound in (config.clip_value, config.clip_each, config.clip_norm))
     return get_total_norm([gradient.double() for gradient in gradients]) if clipped and not norm.isfinite() else norm
 
 
 def clip(config: TrainConfig, parameters: Sequence[nn.Parameter], norm: Tensor) -> None:
-    """Clip the elements first, so that the bound on their norm, now ``norm``, holds for what the optimiser is given."""
+    """Clip the elements first and all of them last, so that each bound holds for what the optimiser is given.
+
+    ``norm`` is that of the gradients as they are.
+    """
     if config.clip_value is not None:
         clip_grad_value_(parameters, config.clip_value)
+    if config.clip_each is not None:
+        for parameter in parameters:
+            clip_grads_with_norm_([parameter], config.clip_each, gradient_norm(config, [parameter]))
     if config.clip_norm is not None:
-        left = norm if config.clip_value is None else gradient_norm(config, parameters)
-        clip_grads_with_norm_(parameters, config.clip_norm, left)
+        unchanged = config.clip_value is None and config.clip_each is None
+        clip_grads_with_norm_(parameters, config.clip_norm, norm if unchanged else gradient_norm(config, parameters))
 
 
 def set_learning_rate(config: TrainConfig, optimiser: torch.optim.Optimizer, step: int) -> None:

@@ -47,7 +47,9 @@ class Spoilt(Delay):
         return super().loss(output, batch) * (float("inf") if spoilt else 1.0)
 
 
-def naive_training(steps: int, clip_value: float | None = None, clip_norm: float | None = None) -> list[TinyModel]:
+def naive_training(
+    steps: int, clip_value: float | None = None, clip_each: float | None = None, clip_norm: float | None = None
+) -> list[TinyModel]:
     """The model before each step and after the last, from the shortest loop that could be written."""
     model = tiny_model().train()
     optimiser = torch.optim.RMSprop(model.parameters(), lr=1e-2, alpha=0.95, momentum=0.9, foreach=True)
@@ -61,6 +63,8 @@ def naive_training(steps: int, clip_value: float | None = None, clip_norm: float
         gradients = list(torch.autograd.grad(Delay().loss(model(batch.inputs)[0], batch), parameters))
         if clip_value is not None:
             gradients = [gradient.clamp(-clip_value, clip_value) for gradient in gradients]
+        if clip_each is not None:
+            gradients = [gradient * min(1.0, clip_each / (float(gradient.norm()) + 1e-6)) for gradient in gradients]
         if clip_norm is not None:
             length = torch.cat([gradient.flatten() for gradient in gradients]).norm()
             gradients = [gradient * min(1.0, float(clip_norm / (length + 1e-6))) for gradient in gradients]
@@ -70,17 +74,28 @@ def naive_training(steps: int, clip_value: float | None = None, clip_norm: float
     return [*history, model]
 
 
-@pytest.mark.parametrize(("clip_value", "clip_norm"), [(None, None), (0.01, None), (None, 0.05), (0.01, 0.02)])
+@pytest.mark.parametrize(
+    ("clip_value", "clip_each", "clip_norm"),
+    [
+        (None, None, None),
+        (0.01, None, None),
+        (None, 0.03, None),
+        (None, None, 0.05),
+        (0.01, None, 0.02),
+        (0.01, 0.02, 0.025),
+    ],
+)
 def test_training_is_the_naive_loop_and_clips(
-    tmp_path: Path, clip_value: float | None, clip_norm: float | None
+    tmp_path: Path, clip_value: float | None, clip_each: float | None, clip_norm: float | None
 ) -> None:
     model = tiny_model()
-    run_tiny(tmp_path, tiny_config(clip_value=clip_value, clip_norm=clip_norm), model=model)
-    expected = naive_training(10, clip_value, clip_norm)[-1].state_dict()
+    config = tiny_config(clip_value=clip_value, clip_each=clip_each, clip_norm=clip_norm)
+    run_tiny(tmp_path, config, model=model)
+    expected = naive_training(10, clip_value, clip_each, clip_norm)[-1].state_dict()
     unclipped = naive_training(10)[-1].state_dict()
     for name, value in model.state_dict().items():
         torch.testing.assert_close(value, expected[name], rtol=1e-5, atol=1e-6)
-    if clip_value or clip_norm:
+    if clip_value or clip_each or clip_norm:
         assert not torch.allclose(unclipped["head.weight"], expected["head.weight"], rtol=1e-3)
 
 
@@ -222,13 +237,16 @@ def test_huge_finite_gradients_are_named_by_their_norm(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "norm", "expected"),
-    [(None, 2.0, [1.2, -1.6]), (1e25, 2.0, [2**0.5, -(2**0.5)]), (2.0, None, [2.0, -2.0])],
+    ("settings", "expected"),
+    [
+        ({"clip_value": 2.0}, [2.0, -2.0]),
+        ({"clip_each": 2.0}, [1.2, -1.6]),
+        ({"clip_norm": 2.0}, [1.2, -1.6]),
+        ({"clip_value": 1e25, "clip_norm": 2.0}, [2**0.5, -(2**0.5)]),
+    ],
 )
-def test_huge_finite_gradients_are_clipped_like_others(
-    value: float | None, norm: float | None, expected: list[float]
-) -> None:
-    config = tiny_config(clip_value=value, clip_norm=norm)
+def test_huge_finite_gradients_are_clipped_like_others(settings: dict[str, float], expected: list[float]) -> None:
+    config = tiny_config(**{"clip_value": None, **settings})
     parameter = nn.Parameter(torch.zeros(2))
     parameter.grad = torch.tensor([3e30, -4e30])
     clip(config, [parameter], gradient_norm(config, [parameter]))

@@ -33,6 +33,7 @@ def test_defaults_are_those_of_the_ntm_family() -> None:
         ("rmsprop_alpha", 1.0),
         ("rmsprop_momentum", -0.1),
         ("clip_value", 0.0),
+        ("clip_each", -1.0),
         ("clip_norm", float("inf")),
     ],
 )
