@@ -82,7 +82,7 @@ def training(documents: DocumentSet) -> TrainConfig:
         rmsprop_alpha=0.9,
         rmsprop_momentum=0.0,
         clip_value=None,
-        clip_norm=10.0,
+        clip_each=10.0,
         log_every=min(epoch, 500),
         eval_every=epoch,
         patience=5,

@@ -236,13 +236,14 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
         recalls = (schedule & RECALL).bool().unsqueeze(2)
         at_hidden = seen[..., channels : channels + size]
         at_hidden.copy_(torch.where(recalls, workspaces[-1], at_hidden))
-    at_x, at_h, at_r, at_one = (dpre.flatten(0, 1).T @ seen.flatten(0, 1)).split_with_sizes(sizes, dim=1)
+    at_all = seen.flatten(0, 1).T @ dpre.flatten(0, 1)  # transposed: the product is faster that way around
+    at_x, at_h, at_r, at_one = (part.T for part in at_all.split_with_sizes(sizes))
     return (
         dpre @ from_inputs[:, :channels] if inputs.requires_grad else None,
         torch.cat([at_x, at_r], dim=1),
         None if from_hidden is None else at_h,
         None if bias is None else at_one.squeeze(1),
-        dvector.flatten(0, 1).T @ features.flatten(0, 1)[:, :size],
+        (features.flatten(0, 1)[:, :size].T @ dvector.flatten(0, 1)).T,
         None if interface_bias is None else dvector.sum((0, 1)),
         *(
             None if part is None else gradient.sum(0).view_as(part)
