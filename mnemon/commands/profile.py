@@ -22,11 +22,11 @@ from mnemon.commands.console import table_console
 from mnemon.commands.runs import OpenedRun
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
-from mnemon.models.baseline import LSTMBaseline
+from mnemon.models.profiles import measure_profiles
 from mnemon.rnn import MANN
 from mnemon.tasks.base import Batch, Task
 from mnemon.tasks.catalogue import TaskEntry, find_task
-from mnemon.theory import contribution, sizing
+from mnemon.theory import sizing
 from mnemon.training.files import write_atomically
 from mnemon.training.seeding import batch_seed, generator_from
 from mnemon.training.versions import provenance
@@ -71,7 +71,7 @@ class Profile:
         entry = find_task(run.task)
         model, step = run.build(entry.train.input_size, entry.train.output_size)
         inputs = _sequences(entry, self.length, self.samples, self.seed)
-        rows = [_measure(name, model, observe, inputs) for name, observe in _observers(model).items()]
+        rows = measure_profiles(model, inputs)
         decay = rows[0]["lambda_sum"]
         advice = sizing.recommend(decay, len(inputs), self.target)
         document = {
@@ -118,55 +118,6 @@ def _draws(task: Task, samples: int, generator: torch.Generator) -> Iterator[Bat
 def _steps(batch: Batch) -> int:
     """How many steps all rows of a batch have."""
     return len(batch.inputs) if batch.lengths is None else int(batch.lengths.min())
-
-
-def controller_alone(model: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[Tensor, "B S"]:
-    """The controller's last state with what it reads held fixed: what it keeps by itself, between two writes.
-
-    A writing policy that puts another hidden state in its place, as cached uniform writing does, is not followed.
-    """
-    assert isinstance(model, MANN)
-    cell = model.cell
-    state = cell.init_state(inputs.shape[1])
-    alone = state.controller
-    for step in inputs:
-        alone = cell.controller(torch.cat([step, state.memory.reads.detach().flatten(1)], dim=1), alone)
-        with torch.no_grad():
-            _, state = cell.step(step, state)
-    return torch.cat([part.flatten(1) for part in alone], dim=1)
-
-
-def _observers(model: nn.Module) -> dict[str, contribution.Observe]:
-    """What to look at; the first is what a memory would be written with."""
-    if isinstance(model, MANN):
-        return {
-            "controller": controller_alone,
-            "whole state": contribution.whole_state,
-            "output": contribution.last_output,
-        }
-    if isinstance(model, LSTMBaseline):
-        return {"controller": contribution.torch_state, "output": contribution.last_output}
-    return {"output": contribution.last_output}
-
-
-def _measure(
-    name: str, model: nn.Module, observe: contribution.Observe, inputs: Float[Tensor, "T B I"]
-) -> dict[str, Any]:
-    measured = contribution.contributions(model, inputs, observe=observe, generator=generator_from(0))
-    profile = contribution.mean_profile(measured)
-    matched, slope = contribution.sum_matched_decay(profile), contribution.log_slope_decay(profile)
-    bound = contribution.premise_bound(profile)
-    return {
-        "of": name,
-        "lambda_sum": matched.decay,
-        "r2_sum": matched.r_squared,
-        "lambda_slope": slope.decay,
-        "r2_slope": slope.r_squared,
-        "premise_bound": bound if math.isfinite(bound) else None,
-        "average": contribution.average(profile),
-        "share": contribution.average(profile) / profile[-1],
-        "contributions": profile,
-    }
 
 
 def _predictions(decay: float, length: int, model: nn.Module) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from mnemon.experiments.babi import BABI
 from mnemon.experiments.babi_memory_networks import BABI_MEMORY_NETWORKS
 from mnemon.experiments.big_memory import BIG_MEMORY
 from mnemon.experiments.continual import CONTINUAL
+from mnemon.experiments.contribution_decay import CONTRIBUTION_DECAY
 from mnemon.experiments.dialogue import DIALOGUE, DIALOGUE_SAMPLES
 from mnemon.experiments.documents import DOCUMENTS
 from mnemon.experiments.fisher_curves import FISHER_CURVES
@@ -37,6 +38,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in (
         UW_ABLATION,
         MEMORISATION,
+        CONTRIBUTION_DECAY,
         REASONING,
         SINUSOID,
         PIXEL_MNIST,

@@ -91,7 +91,7 @@ def jobs_of_setting(
     thesis: Mapping[str, float] | None = None,
     training: TrainConfig = TRAINING,
     counts: bool = True,  # whether the thesis counts the parameters of this task
-    trace: bool = False,  # of those with a DNC's memory
+    trace: bool = False,
 ) -> list[Job]:
     """One job for each model; tested on what it was trained on, as in the thesis."""
     watched = "validation" if isinstance(task, DataTask) else "test"
@@ -105,7 +105,7 @@ def jobs_of_setting(
             config=model_config(model, slots=slots, length=length, varied=varied),
             training=training,
             thesis_parameters=model.parameters if counts else None,
-            trace=trace and model.base == "dnc",
+            trace=trace,
             readings=[
                 Reading(setting=setting, thesis=(thesis or {}).get(model.name), chosen_by=watched),
                 *([Reading(setting=f"{setting}, last test")] if watched == "test" else []),

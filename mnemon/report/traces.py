@@ -35,7 +35,7 @@ def trace_pictures(results: Results) -> list[Picture]:
     """What the experiment shows of its traces; none where no run left any, or where it shows texts or nothing."""
     traced = first_traces(results)
     if results.description.shows == "memory":
-        return [_memory(each) for each in traced]
+        return [_memory(each) for each in traced if each.document.get("arrays") != []]  # none of a model without memory
     caption = CAPTIONS.get(results.description.shows)
     return [_states(traced, caption)] if traced and caption is not None else []
 

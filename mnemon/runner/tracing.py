@@ -8,7 +8,8 @@ spans       the phases of that sequence, and the step at which each begins
 states      the controller's states c_t in several sequences, on their first two principal components; a point is
             [first, second, phase, how far into its sequence]
 measures    ``silhouette``, how well the phases part in all numbers of the states, and ``silhouette_untrained``, how
-            well they did before the model had learnt anything: nothing is shown while an answer is asked
+            well they did before the model had learnt anything: nothing is shown while an answer is asked; of a
+            sequence of tokens also what is left of them when they have all been shown (:func:`_kept`)
 
 No sequence is chosen: they are the first of a stream of their own. The thesis shows its best ones and some failures.
 
@@ -24,11 +25,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from mnemon.models.profiles import measure_profiles
 from mnemon.tasks.answering import AnsweringTask
 from mnemon.tasks.base import Batch, Task
 from mnemon.tasks.ngrams import DynamicNGrams
 from mnemon.tasks.phases import phases
 from mnemon.tasks.scoring import wrong_bits
+from mnemon.tasks.tokens import TokenTask
 from mnemon.theory.clusters import principal_components, silhouette
 from mnemon.trace import Trace, record_trace
 from mnemon.training.batches import answer, draw
@@ -37,6 +40,7 @@ from mnemon.training.record import json_number
 from mnemon.training.seeding import batch_seed
 
 SEQUENCES = 4  # whose states are kept
+PROFILED = 16  # sequences whose contributions are averaged
 POINTS = 400  # at most, of all of them
 DIGITS = 2  # of what is drawn in shades
 DIGITS_OF_POINTS = 3
@@ -62,9 +66,24 @@ def write_traces(path: Path, model: nn.Module, task: Task, seed: int, *, untrain
         "arrays": _arrays(task, watched[0]),
         "spans": _spans(watched[0].phases),
         "states": _projected(watched),
-        "measures": {"silhouette": _silhouette(watched), "silhouette_untrained": _silhouette(before)},
+        "measures": {
+            "silhouette": _silhouette(watched),
+            "silhouette_untrained": _silhouette(before),
+            **(_kept(model, task, seed) if isinstance(task, TokenTask) else {}),
+        },
     }
     write_atomically(path, json.dumps(document, separators=(",", ":"), allow_nan=False).encode())
+
+
+def _kept(model: nn.Module, task: TokenTask, seed: int) -> dict[str, float]:
+    """λ and the average share of a fresh token's contribution, in each state of the model (thesis §6.3.1)."""
+    inputs = draw(task, PROFILED, batch_seed(seed, "profile", 0), torch.device("cpu")).inputs
+    shown = int(inputs.flatten(1).any(1).nonzero().max()) + 1  # nothing is, while an answer is asked
+    return {
+        f"{measure}_{row['of'].replace(' ', '_')}": row[name]
+        for row in measure_profiles(model.eval(), inputs[:shown])
+        for measure, name in (("lambda", "lambda_sum"), ("kept", "share"))
+    }
 
 
 def _watch(model: nn.Module, task: Task, seed: int) -> Watched:
@@ -77,8 +96,10 @@ def _watch(model: nn.Module, task: Task, seed: int) -> Watched:
 
 def _arrays(task: Task, watched: Watched) -> list[dict[str, Any]]:
     batch, output, trace, _ = watched
-    writes, reads = _heads(trace.state.write_weights), _heads(trace.state.read_weights)
     arrays = _bits(batch, output) if isinstance(task, AnsweringTask | DynamicNGrams) else []
+    if "write_weights" not in trace.state._fields:  # no memory
+        return arrays
+    writes, reads = _heads(trace.state.write_weights), _heads(trace.state.read_weights)
     arrays += _numbered("write weights, head", "slot", writes) + _numbered("read weights, head", "slot", reads)
     if "strengths" in trace.state._fields:  # of the rows of a stack
         arrays.append(array("strengths", "slot", trace.state.strengths[:, 0]))

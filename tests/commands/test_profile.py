@@ -9,11 +9,12 @@ import pytest
 import torch
 
 from mnemon.cell import CellState
-from mnemon.commands.profile import Profile, controller_alone
+from mnemon.commands.profile import Profile
 from mnemon.commands.train import Train
 from mnemon.errors import UserError
 from mnemon.models.catalogue import build_model
 from mnemon.models.config import ModelConfig
+from mnemon.models.profiles import controller_alone
 from mnemon.tasks.catalogue import find_task
 from mnemon.theory import contribution, sizing
 from mnemon.training import checkpoint

@@ -49,6 +49,9 @@ def test_traces_become_heat_maps(tmp_path: Path) -> None:
     assert page.count("<figure>") == 3
     assert "copy, ntm, seed 0: where the memory was written and read." in page
     assert "orange" not in page
+    write_json(traces, {"title": "a sequence", "arrays": []})
+    Report(folder=folder).run()
+    assert (folder / "report.html").read_text().count("<figure>") == 2, "a model without memory has nothing to show"
     write_json(traces, {"arrays": [{"name": "write weights"}]})
     with pytest.raises(UserError, match=r"traces.json holds no arrays: each needs columns, name, rows, values"):
         Report(folder=folder).run()

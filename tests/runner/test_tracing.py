@@ -76,6 +76,19 @@ def test_tasks_of_tokens_have_no_bits(tmp_path: Path) -> None:
     assert [array["name"] for array in document["arrays"]] == HEADS
 
 
+def test_what_is_kept_of_tokens(tmp_path: Path) -> None:
+    """λ and shares of each state; whoever has no memory has no more than its controller's."""
+    measures = trace_of("DNC", tmp_path / "dnc", Max(length=4, largest=3))["measures"]
+    states = ("controller", "whole_state", "output")
+    assert {f"{name}_{state}" for name in ("lambda", "kept") for state in states} < measures.keys()
+    assert 0 < measures["lambda_controller"] < 1
+    document = trace_of("No-memory", tmp_path / "none", Max(length=4, largest=3))
+    assert document["arrays"] == []
+    for name in ("lambda", "kept"):
+        assert document["measures"][f"{name}_whole_state"] == pytest.approx(document["measures"][f"{name}_controller"])
+    assert "kept_controller" not in trace_of("NTM", tmp_path / "bits")["measures"]
+
+
 def test_states_are_of_several_sequences(tmp_path: Path) -> None:
     document = trace_of("NTM", tmp_path)
     states = document["states"]
