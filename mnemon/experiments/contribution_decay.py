@@ -1,8 +1,9 @@
 """Contributions of the inputs (thesis §6.3.1): what trained models keep of a sequence that they are to copy.
 
 The thesis has the theory and no such table. λ is that of theorem 1 for the whole state after the last token, the memory
-included, the mean over 16 held-out sequences; what is kept is the average contribution of a token as a share of a fresh
-one's. The accuracy beside them shows whether they foretell which model copies best. Runs are those of Table 6.1.
+included, over 16 held-out sequences, estimated with 32 random directions for each; what is kept is the average
+contribution of a token as a share of a fresh one's. The accuracy beside them shows whether they foretell which model
+copies best. Runs are those of Table 6.1.
 """
 
 import dataclasses

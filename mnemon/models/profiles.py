@@ -15,9 +15,14 @@ from mnemon.rnn import MANN
 from mnemon.theory import contribution
 
 
-def measure_profiles(model: nn.Module, inputs: Float[Tensor, "T B I"]) -> list[dict[str, Any]]:
-    """The profile of each state of the model and λ, fitted in two ways; the first is what a memory is written with."""
-    return [_measure(name, model, observe, inputs) for name, observe in _observers(model).items()]
+def measure_profiles(
+    model: nn.Module, inputs: Float[Tensor, "T B I"], *, probes: int | None = None
+) -> list[dict[str, Any]]:
+    """The profile of each state of the model and λ, fitted in two ways; the first is what a memory is written with.
+
+    ``probes`` are the random directions of :func:`~mnemon.theory.contribution.contributions`.
+    """
+    return [_measure(name, model, observe, inputs, probes) for name, observe in _observers(model).items()]
 
 
 def controller_alone(model: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[Tensor, "B S"]:
@@ -49,9 +54,10 @@ def _observers(model: nn.Module) -> dict[str, contribution.Observe]:
 
 
 def _measure(
-    name: str, model: nn.Module, observe: contribution.Observe, inputs: Float[Tensor, "T B I"]
+    name: str, model: nn.Module, observe: contribution.Observe, inputs: Float[Tensor, "T B I"], probes: int | None
 ) -> dict[str, Any]:
-    measured = contribution.contributions(model, inputs, observe=observe, generator=torch.Generator().manual_seed(0))
+    generator = torch.Generator().manual_seed(0)
+    measured = contribution.contributions(model, inputs, observe=observe, probes=probes, generator=generator)
     profile = contribution.mean_profile(measured)
     matched, slope = contribution.sum_matched_decay(profile), contribution.log_slope_decay(profile)
     bound = contribution.premise_bound(profile)

@@ -41,6 +41,7 @@ from mnemon.training.seeding import batch_seed
 
 SEQUENCES = 4  # whose states are kept
 PROFILED = 16  # sequences whose contributions are averaged
+PROBES = 32  # random directions for each of them
 POINTS = 400  # at most, of all of them
 DIGITS = 2  # of what is drawn in shades
 DIGITS_OF_POINTS = 3
@@ -81,7 +82,7 @@ def _kept(model: nn.Module, task: TokenTask, seed: int) -> dict[str, float]:
     shown = int(inputs.flatten(1).any(1).nonzero().max()) + 1  # nothing is, while an answer is asked
     return {
         f"{measure}_{row['of'].replace(' ', '_')}": row[name]
-        for row in measure_profiles(model.eval(), inputs[:shown])
+        for row in measure_profiles(model.eval(), inputs[:shown], probes=PROBES)
         for measure, name in (("lambda", "lambda_sum"), ("kept", "share"))
     }
 
