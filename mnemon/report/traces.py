@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_rgba
 from matplotlib.figure import Figure
 
-from mnemon.report.picture import COLOURS, Picture, svg
+from mnemon.report.picture import COLOURS, Picture, legend, look, svg
 from mnemon.report.results import Results
 from mnemon.report.traced import Traced, first_traces, part_of
 
@@ -35,9 +35,37 @@ def trace_pictures(results: Results) -> list[Picture]:
     """What the experiment shows of its traces; none where no run left any, or where it shows texts or nothing."""
     traced = first_traces(results)
     if results.description.shows == "memory":
-        return [_memory(each) for each in traced if each.document.get("arrays") != []]  # none of a model without memory
+        with_memory = [each for each in traced if each.document.get("arrays") != []]
+        return [*_answers([each for each in traced if "right" in each.document]), *map(_memory, with_memory)]
     caption = CAPTIONS.get(results.description.shows)
     return [_states(traced, caption)] if traced and caption is not None else []
+
+
+def _answers(traced: list[Traced]) -> list[Picture]:
+    """How often each place of an answer has the right token: a panel for each setting, a line for each model."""
+    if not traced:
+        return []
+    settings = list(dict.fromkeys(each.setting for each in traced))
+    looks = {model: look(number) for number, model in enumerate(dict.fromkeys(each.model for each in traced))}
+    down = -(-len(settings) // STATES_ACROSS)
+    figure = Figure(figsize=(9, 2.6 * down + 0.4), layout="constrained")
+    places = figure.subplots(down, STATES_ACROSS, squeeze=False).flatten()
+    panels = dict(zip(settings, places, strict=False))
+    for place in places[len(settings) :]:
+        place.set_axis_off()
+    for each in traced:
+        shares = each.document["right"]
+        drawn = looks[each.model]
+        panels[each.setting].plot(
+            range(1, len(shares) + 1), shares, color=drawn.colour, linestyle=drawn.line, linewidth=1.2
+        )
+    for setting, panel in panels.items():
+        panel.set_title(setting)
+        panel.set_xlabel("place in the answer")
+        panel.set_ylabel("share of right tokens")
+        panel.set_ylim(0, 1.02)
+    legend(figure, looks)
+    return [Picture("How often each place of the answer has the right token after training, first seed.", svg(figure))]
 
 
 def _memory(traced: Traced) -> Picture:

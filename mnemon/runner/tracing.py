@@ -10,6 +10,7 @@ states      the controller's states c_t in several sequences, on their first two
 measures    ``silhouette``, how well the phases part in all numbers of the states, and ``silhouette_untrained``, how
             well they did before the model had learnt anything: nothing is shown while an answer is asked; of a
             sequence of tokens also what is left of them when they have all been shown (:func:`_kept`)
+right       of tokens: how often each place of the answer has the right one
 
 No sequence is chosen: they are the first of a stream of their own. The thesis shows its best ones and some failures.
 
@@ -30,7 +31,7 @@ from mnemon.tasks.answering import AnsweringTask
 from mnemon.tasks.base import Batch, Task
 from mnemon.tasks.ngrams import DynamicNGrams
 from mnemon.tasks.phases import phases
-from mnemon.tasks.scoring import wrong_bits
+from mnemon.tasks.scoring import wrong_bits, wrong_classes
 from mnemon.tasks.tokens import TokenTask
 from mnemon.theory.clusters import principal_components, silhouette
 from mnemon.trace import Trace, record_trace
@@ -41,6 +42,7 @@ from mnemon.training.seeding import batch_seed
 
 SEQUENCES = 4  # whose states are kept
 PROFILED = 16  # sequences whose contributions are averaged
+ANSWERED = 256  # sequences whose answers are counted
 PROBES = 32  # random directions for each of them
 POINTS = 400  # at most, of all of them
 DIGITS = 2  # of what is drawn in shades
@@ -62,7 +64,7 @@ def write_traces(path: Path, model: nn.Module, task: Task, seed: int, *, untrain
         [_watch(each, task, batch_seed(seed, "trace", number)) for number in range(SEQUENCES)]
         for each in (model, untrained)
     )
-    document = {
+    document: dict[str, Any] = {
         "title": "one held-out sequence",
         "arrays": _arrays(task, watched[0]),
         "spans": _spans(watched[0].phases),
@@ -70,9 +72,11 @@ def write_traces(path: Path, model: nn.Module, task: Task, seed: int, *, untrain
         "measures": {
             "silhouette": _silhouette(watched),
             "silhouette_untrained": _silhouette(before),
-            **(_kept(model, task, seed) if isinstance(task, TokenTask) else {}),
         },
     }
+    if isinstance(task, TokenTask):
+        document["measures"] |= _kept(model, task, seed)
+        document["right"] = _right(model, task, seed)
     write_atomically(path, json.dumps(document, separators=(",", ":"), allow_nan=False).encode())
 
 
@@ -85,6 +89,14 @@ def _kept(model: nn.Module, task: TokenTask, seed: int) -> dict[str, float]:
         for row in measure_profiles(model.eval(), inputs[:shown], probes=PROBES)
         for measure, name in (("lambda", "lambda_sum"), ("kept", "share"))
     }
+
+
+def _right(model: nn.Module, task: TokenTask, seed: int) -> list[float]:
+    batch = draw(task, ANSWERED, batch_seed(seed, "right", 0), torch.device("cpu"))
+    with torch.no_grad():
+        wrong = wrong_classes(answer(model.eval(), batch), batch)
+    asked = batch.mask.bool().all(1)
+    return [_short(round(1 - share, DIGITS)) for share in wrong[asked].float().mean(1).tolist()]
 
 
 def _watch(model: nn.Module, task: Task, seed: int) -> Watched:

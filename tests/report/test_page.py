@@ -57,6 +57,18 @@ def test_traces_become_heat_maps(tmp_path: Path) -> None:
         Report(folder=folder).run()
 
 
+def test_right_tokens_by_place_are_lines(tmp_path: Path) -> None:
+    folder = write_experiment(tmp_path / "one", {"ntm": [0.5], "lstm": [0.5]})
+    for model, shares in (("ntm", [1, 0.5]), ("lstm", [0.25, 0])):
+        traces = {"arrays": [], "right": shares}
+        write_json(folder / f"jobs/copy/{model}/seed-0/traces.json", traces)
+    Report(folder=folder).run()
+    page = (folder / "report.html").read_text()
+    assert page.count("<figure>") == 3, "one picture for both"
+    assert page.count("How often each place of the answer has the right token") == 1
+    assert page.count(">place in the answer<") == 1
+
+
 def test_answers_programs_and_phases(tmp_path: Path) -> None:
     folder = write_experiment(tmp_path / "one", {"ntm": [0.5]})
     arrays = [array("answer", wrong=[[0, 1], [0, 0]]), *(array(f"programs, read head {head}") for head in range(9))]
