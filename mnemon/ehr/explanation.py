@@ -21,6 +21,8 @@ from mnemon.ehr.runs import TrainedRun
 from mnemon.ehr.vocabulary import END as END_TOKEN
 from mnemon.ehr.vocabulary import FIRST_CODE
 from mnemon.errors import UserError
+from mnemon.memory.dnc import DNCInterface
+from mnemon.memory.write_cache import CachedInterface, CachedState
 from mnemon.models.decoder import SetDecoder
 from mnemon.models.encoder_decoder import EncoderDecoder
 from mnemon.trace import CellTrace, record_trace
@@ -187,7 +189,7 @@ def _inside(run: TrainedRun, visits: Sequence[Visit]) -> tuple[dict[Place, float
         for place in range(len(run.inputs)):
             cell = trace[f"encoder.views.{place}.rnn.cell"]
             count = int(visit.lengths[place][0])
-            if not count or not hasattr(_interface(cell), "write_gate"):
+            if not count or not isinstance(_interface(cell), DNCInterface):
                 continue
             origins[place] += [(number, place, step) for step in range(count)]
             for step in range(count):
@@ -200,12 +202,12 @@ def _inside(run: TrainedRun, visits: Sequence[Visit]) -> tuple[dict[Place, float
 
 def _interface(cell: CellTrace) -> Any:
     """That of the DNC, behind a cache or not."""
-    return getattr(cell.interface, "memory", cell.interface)
+    return cell.interface.memory if isinstance(cell.interface, CachedInterface) else cell.interface
 
 
 def _weights(cell: CellTrace) -> Tensor:
-    state = cell.state
-    return (state.memory if hasattr(state, "cache") else state).write_weights  # type: ignore[no-any-return]
+    state = cell.state.memory if isinstance(cell.state, CachedState) else cell.state
+    return state.write_weights
 
 
 def _follow(cell: CellTrace, count: int, before: Tensor | None) -> Float[Tensor, "N events"]:
