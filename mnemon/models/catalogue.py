@@ -40,6 +40,10 @@ def check(config: ModelConfig) -> None:
         raise UserError(f"model {config.name!r} has no embedding with a size of its own: leave out embedding")
     if config.embedding is not None and not entry.reads_views:
         raise UserError(f"model {config.name!r} embeds no tokens: leave out embedding, or write name='dcw-mann'")
+    if config.feedback is not None and not entry.has_feedback:
+        raise UserError(
+            f"model {config.name!r} cannot choose what it is fed: leave out feedback, or write name='dcw-mann'"
+        )
     if config.writing != "regular" and entry.reads_views:
         raise UserError(f"model {config.name!r} says itself when it writes: leave out writing={config.writing!r}")
     if config.layers is not None and not entry.has_layers:

@@ -56,6 +56,7 @@ class ModelConfig:
     program_key: int | None = None  # size of a program's key; None: as many numbers as programs
     program_choice: str | None = None  # "softmax", a mixture; "gumbel", one of them at a time; None: a mixture
     embedding: int | None = None  # of a token, where the model reads views; None: 64
+    feedback: bool | None = None  # whether a decoder of views is fed its own tokens; None: it is
     layers: int | None = None  # of every controller, None: 1; of a Transformer, None: 2
     hops: int | None = None  # times that a memory network reads a story; None: 3
     linear_start: float | None = None  # the first share of the steps, without softmax in the hops; None: 0
@@ -93,6 +94,7 @@ class ModelEntry(NamedTuple):
     has_memory: bool = True
     has_programs: bool = False  # of the interface
     reads_views: bool = False
+    has_feedback: bool = False  # its decoder is fed its own tokens, or not
     has_embedding: bool = True  # of tokens, with a size of its own, where it reads views
     has_layers: bool = True  # can have several
     has_hops: bool = False

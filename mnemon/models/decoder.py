@@ -1,6 +1,6 @@
 """Decoders: an answer as a sequence of tokens, or as a set (thesis §3.3.5, §4.3, §4.4).
 
-Letters: ``A`` steps of the answer, ``B`` batch, ``O`` tokens of the answer, ``K`` width of a beam.
+Letters: ``A`` steps of the answer, ``B`` batch, ``E`` embedding, ``O`` tokens of the answer, ``K`` width of a beam.
 
 A sequence decoder sees, beside what it reads, the token that it predicted last, which is the largest of its logits; no
 gradient goes through that choice. So the tokens are found first, step by step and without gradients, and the whole
@@ -43,11 +43,12 @@ class SequenceDecoder(nn.Module):
     Args:
         cell: its input is an embedded token, its output one logit for each token. It may be an encoder's own cell.
         end: the token that ends an answer.
+        feedback: whether a step sees the token before it; otherwise it sees zeros, and goes by what it reads alone.
     """
 
-    def __init__(self, cell: MemoryCell, *, end: int = 0) -> None:
+    def __init__(self, cell: MemoryCell, *, end: int = 0, feedback: bool = True) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(cell.output_size, cell.input_size)
+        self.embedding = nn.Embedding(cell.output_size, cell.input_size) if feedback else None
         self.rnn = MANN(cell)
         self.end = end
 
@@ -68,6 +69,13 @@ class SequenceDecoder(nn.Module):
             teacher: the share of the steps at which they are.
         """
         state = self.begin(encoded)
+        if self.embedding is None:
+            if teacher > 0:
+                raise UserError(
+                    f"this decoder is fed no tokens, so none can be the right one: teacher=0, not {teacher:g}"
+                )
+            unfed, _ = self.rnn(self._nothing(steps, encoded.batch), state)
+            return cast(Tensor, unfed)
         if teacher >= 1 and targets is not None:
             tokens = targets
         else:
@@ -76,8 +84,7 @@ class SequenceDecoder(nn.Module):
             if not torch.is_grad_enabled():
                 return logits
         fed = self.embedding(tokens[: steps - 1])
-        start = fed.new_zeros(1, encoded.batch, self.rnn.cell.input_size)
-        output, _ = self.rnn(torch.cat([start, fed]), state)
+        output, _ = self.rnn(torch.cat([self._nothing(1, encoded.batch), fed]), state)
         return cast(Tensor, output)
 
     def begin(self, encoded: Encoded) -> CellState:
@@ -111,7 +118,7 @@ class SequenceDecoder(nn.Module):
         check_sizes(steps=steps, width=width)
         rows = torch.arange(encoded.batch)
         state = select(self.begin(encoded), rows.repeat_interleave(width))
-        start = self.embedding.weight.new_zeros(1, encoded.batch * width, self.rnn.cell.input_size)
+        start = self._nothing(1, encoded.batch * width)
         scores = start.new_full((encoded.batch, width), -torch.inf)
         scores[:, 0] = 0  # at first there is one answer, the empty one
         ended = torch.zeros(encoded.batch, width, dtype=torch.bool, device=start.device)
@@ -129,7 +136,7 @@ class SequenceDecoder(nn.Module):
             state = select(after, (rows.unsqueeze(1) * width + parent).flatten())
             if ended.all():
                 break
-            inputs = self.embedding(token.flatten()).unsqueeze(0)
+            inputs = self._fed(token.flatten())
         return Beam(tokens, scores)
 
     def _follow(
@@ -137,7 +144,7 @@ class SequenceDecoder(nn.Module):
     ) -> tuple[Int[Tensor, "A B"], Float[Tensor, "A B O"]]:
         """Step by step: the tokens that each next step is fed, and the logits they come from."""
         batch = state.controller.hidden.shape[0]
-        inputs = self.embedding.weight.new_zeros(1, batch, self.rnn.cell.input_size)
+        inputs = self._nothing(1, batch)
         tokens, outputs = [], []
         for step in range(steps):
             logits, state = self.rnn(inputs, state)
@@ -147,8 +154,18 @@ class SequenceDecoder(nn.Module):
                 token = torch.where(chosen[step], targets[step], token)
             tokens.append(token)
             outputs.append(logits)
-            inputs = self.embedding(token).unsqueeze(0)
+            inputs = self._fed(token)
         return torch.stack(tokens), torch.cat(outputs)
+
+    def _fed(self, tokens: Int[Tensor, "B"]) -> Float[Tensor, "1 B E"]:
+        """What the next step sees."""
+        if self.embedding is None:
+            return self._nothing(1, len(tokens))
+        return cast(Tensor, self.embedding(tokens)).unsqueeze(0)
+
+    def _nothing(self, steps: int, batch: int) -> Float[Tensor, "A B E"]:
+        cell = self.rnn.cell
+        return cast(Tensor, cell.readout_weight).new_zeros(steps, batch, cell.input_size)
 
     def _given(
         self, targets: Int[Tensor, "A B"] | None, teacher: float

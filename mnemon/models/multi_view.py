@@ -40,7 +40,7 @@ def _decoder(
     cell = MemoryCell(
         controller, memory, interface=interface, writing=writing, output_size=output_size, output_bias=config.biases
     )
-    return SequenceDecoder(cell)
+    return SequenceDecoder(cell, feedback=config.feedback is not False)
 
 
 def _late(
@@ -127,7 +127,7 @@ def _single(config: ModelConfig, sizes: ViewSizes, output_size: int, writing: Wr
             decoder: SequenceDecoder | SetDecoder = SetDecoder(cell.memory, config.hidden, output_size)
         else:
             cell = view_cell(config, dnc_memory(config), output_size=output_size)
-            decoder = SequenceDecoder(cell.with_writing(writing))
+            decoder = SequenceDecoder(cell.with_writing(writing), feedback=config.feedback is not False)
         return EncoderDecoder(LateFusion([ViewEncoder(one.views[0], cell)]), [decoder])
 
     return _in_a_row(sizes, build)
@@ -155,7 +155,8 @@ def _deepcare(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Mod
 
 
 def _entry_of_views(summary: str, thesis: str, build: Callable[[ModelConfig, Any, int], nn.Module]) -> ModelEntry:
-    return ModelEntry(summary, thesis, "mnemon/models/encoder_decoder.py", build, reads_views=True)
+    file = "mnemon/models/encoder_decoder.py"
+    return ModelEntry(summary, thesis, file, build, reads_views=True, has_feedback=True)
 
 
 OF_VIEWS: dict[str, ModelEntry] = {

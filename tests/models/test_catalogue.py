@@ -140,6 +140,7 @@ def test_programs_by_name() -> None:
     assert interface(name="nutm-lrua", heads=3).keys.vectors.shape == (3, 2, 2)
     for bad, message in (
         ({"name": "ntm", "programs": 2}, "model 'ntm' stores no programs: leave out programs"),
+        ({"name": "ntm", "feedback": False}, "model 'ntm' cannot choose what it is fed: leave out feedback"),
         ({"name": "lstm", "program_key": 2}, "model 'lstm' stores no programs: leave out program_key"),
         ({"name": "nutm", "programs": 0}, "programs must be at least 1, got 0"),
     ):

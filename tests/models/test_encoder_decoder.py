@@ -90,6 +90,28 @@ def test_what_is_fed_is_what_was_predicted(name: str) -> None:
     torch.testing.assert_close(taught, output)
 
 
+@pytest.mark.parametrize("name", VIEW_MODELS)
+def test_a_decoder_without_feedback_sees_no_tokens(name: str) -> None:
+    """One that sees them, with an embedding of zeros, is the same."""
+    tokens, lengths = draw(1)
+    unfed, fed = make(name, feedback=False), make(name)
+    fed.load_state_dict(unfed.state_dict(), strict=False)
+    torch.nn.init.zeros_(fed.decoders[0].embedding.weight)
+    output, _ = unfed(tokens, lengths=lengths, steps=5)
+    torch.testing.assert_close(output, fed(tokens, lengths=lengths, steps=5)[0])
+    assert sum(part.numel() for part in fed.parameters()) == sum(part.numel() for part in unfed.parameters()) + 6 * 3
+    opened = unfed.open(unfed.encode(tokens, lengths))
+    decoder = unfed.decoders[0]
+    torch.testing.assert_close(decoder.greedy(opened, 5), output.argmax(-1))
+    beam = decoder.beam(opened, 5, 1).tokens[..., 0]
+    for one, other in zip(
+        beam.T.tolist(), output.argmax(-1).T.tolist(), strict=True
+    ):  # the same up to the end, which is 0
+        assert list(itertools.takewhile(bool, one)) == list(itertools.takewhile(bool, other))
+    with pytest.raises(UserError, match="this decoder is fed no tokens"):
+        unfed(tokens, lengths=lengths, steps=5, targets=torch.zeros(5, 3, dtype=torch.int64), teacher=0.5)
+
+
 def test_right_tokens_are_fed_as_often_as_asked() -> None:
     model, (tokens, lengths) = make("dcw-mann"), draw(1)
     own = model(tokens, lengths=lengths, steps=6)[0]
