@@ -6,8 +6,8 @@ equal intervals, with attention over the states in between; random (RW) at rando
 Uniform writing is as printed, every ⌊T/(D+1)⌋ steps, D + 1 times in all: balanced intervals (mnemon/writing.py) leave
 what comes after the last of D writes to the controller, which in one run did not keep it as long as the answer took.
 
-Models are tested a hundred times on the way, and the test counts after which step the loss was lowest, that of the
-validation set where there is one, else that of the test itself, with the last test beside it, so that a run that
+Models of synthetic tasks are tested a hundred times, and the test counts after which step the loss was lowest: that of
+the validation set where there is one, else that of the test itself, with the last test beside it, so that a run that
 diverges later shows it. So does the authors' program, by accuracy; like it we clip each parameter's gradient by itself.
 """
 

@@ -1,8 +1,8 @@
 """Sum of two sequences (thesis §4.5.3, Table 4.3): trained on lengths to 10, tested to 10, 15 and 20.
 
-Decoders are fed no tokens, as in the authors' program: a sum says nothing of the next one, and a wrong one that is fed
-back disturbs what is learnt. The thesis's view-concatenated models see some 30 steps of padding before the first number
-in that program; ours do not, so they may well be above the thesis.
+Decoders are fed no tokens, as in the authors' program: a sum says nothing of the next one. The thesis's
+view-concatenated models see some 30 steps of padding before the first number in that program; ours do not, so they may
+well be above the thesis.
 """
 
 from mnemon.models.config import ModelConfig

@@ -133,6 +133,13 @@ def test_sizes_of_chapter_7(job: Job) -> None:
     assert sum(parameter.numel() for parameter in network.parameters()) == job.thesis_parameters
 
 
+def test_omniglot_has_as_many_episodes_where_the_memory_persists() -> None:
+    for job in find_experiment("omniglot").jobs():
+        episodes = 4 if job.setting.endswith("persistent") else 1
+        assert job.training.steps * episodes == 100_000
+        assert job.training.eval_every * episodes == 5_000
+
+
 def test_tables_of_chapter_7() -> None:
     rows = {(row.setting, row.model): row for row in find_experiment("ntm-single").describe(1.0).rows}
     assert rows["Repeat Copy", "NUTM (p=2)"].thesis == 366.69
