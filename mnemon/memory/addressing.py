@@ -13,6 +13,7 @@ from torch import Tensor, einsum
 from torch.nn import functional as F
 
 EPSILON = 1e-6  # added under the square root of a norm, and the floor of usage
+UNWRITTEN = 0.01  # what slots hold at first, where a memory begins alike everywhere; see ``cosine_similarity``
 
 
 def norm(vectors: Float[Tensor, "*batch W"]) -> Float[Tensor, "*batch"]:
@@ -26,7 +27,11 @@ def unit(vectors: Float[Tensor, "*batch W"]) -> Float[Tensor, "*batch W"]:
 
 
 def cosine_similarity(memory: Float[Tensor, "B N W"], keys: Float[Tensor, "B H W"]) -> Float[Tensor, "B H N"]:
-    """Cosine of every key with every slot; 0 where either is zero, with a gradient of at most 1/√ε."""
+    """Cosine of every key with every slot; 0 where either is zero, with a gradient of at most 1/√ε.
+
+    A slot far shorter than √ε is as good as zero, neither like a key nor unlike it, and would take a share of every
+    look-up; keys can turn away from slots that begin at ``UNWRITTEN``.
+    """
     scale = norm(keys).unsqueeze(2) * norm(memory).unsqueeze(1)
     return einsum("bhw,bnw->bhn", keys, memory) / scale
 

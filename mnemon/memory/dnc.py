@@ -6,7 +6,8 @@ One write head goes to the slots that match its key or to free ones; read heads 
 backward, the order in which the slots were written. A step is: usage → write → links → precedence → read.
 
 Deviations from the thesis: the write gate acts once, inside w^w (printed: twice); usage frees by the *previous* reads
-w^r_{t−1} (printed: w^r_t); L[i, i] = 0; usage is lifted off zero for allocation.
+w^r_{t−1} (printed: w^r_t); L[i, i] = 0; usage is lifted off zero for allocation; M_0 is 0.01 rather than 1e-6, so that
+look-ups can leave slots aside that were never written.
 
 Options beyond the thesis: ``links=False`` leaves out the link matrix, so that the cost is linear in the slots, and the
 read heads look up by content alone. The three repairs of Csordás & Schmidhuber (2019): ``masked_lookup`` (keys address
@@ -26,7 +27,7 @@ from mnemon.initialisation import DNCRecipe
 from mnemon.memory import addressing
 from mnemon.memory.base import Memory, check_sizes
 
-_START = 1e-6  # M_0, w_0 and r_0: small but not zero, so that look-ups have a direction
+_START = 1e-6  # w_0 and r_0
 
 
 class DNCInterface(NamedTuple):
@@ -127,14 +128,14 @@ class DNCMemory(Memory[DNCInterface, DNCState]):
     def init_state(
         self, batch: int, *, device: torch.device | None = None, dtype: torch.dtype | None = None
     ) -> DNCState:
-        """M, w and r start at 1e-6; usage, precedence and links at 0."""
+        """M starts at 0.01; w and r at 1e-6; usage, precedence and links at 0."""
 
         def fill(value: float, *shape: int) -> Tensor:
             return torch.full((batch, *shape), value, device=device, dtype=dtype)
 
         linked = self.slots if self.links else 0
         return DNCState(
-            memory=fill(_START, self.slots, self.word),
+            memory=fill(addressing.UNWRITTEN, self.slots, self.word),
             usage=fill(0.0, self.slots),
             links=fill(0.0, linked, linked),
             precedence=fill(0.0, linked),

@@ -23,7 +23,7 @@ from mnemon.initialisation import DNCRecipe
 from mnemon.memory import addressing
 from mnemon.memory.base import Memory, check_sizes
 
-_START = 1e-6  # M_0 and r_0
+_START = 1e-6  # r_0
 
 
 class LRUAInterface(NamedTuple):
@@ -84,10 +84,10 @@ class LRUAMemory(Memory[LRUAInterface, LRUAState]):
     def init_state(
         self, batch: int, *, device: torch.device | None = None, dtype: torch.dtype | None = None
     ) -> LRUAState:
-        """M and r start at 1e-6; usage and weightings at 0."""
+        """M starts at 0.01, r at 1e-6; usage and weightings at 0."""
         zeros = torch.zeros(batch, self.reads, self.slots, device=device, dtype=dtype)
         return LRUAState(
-            memory=zeros.new_full((batch, self.slots, self.word), _START),
+            memory=zeros.new_full((batch, self.slots, self.word), addressing.UNWRITTEN),
             usage=zeros.new_zeros(batch, self.slots),
             read_weights=zeros,
             write_weights=zeros,

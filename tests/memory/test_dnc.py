@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from mnemon import DNCMemory, UserError
+from mnemon.memory import addressing
 from mnemon.state import map_state
 
 from . import reference
@@ -123,13 +124,22 @@ def test_interface_size() -> None:
 def test_initial_state() -> None:
     state = DNCMemory(5, 3, 2).init_state(4, dtype=torch.float64)
     small, nothing = torch.tensor(1e-6, dtype=torch.float64), torch.tensor(0.0, dtype=torch.float64)
-    assert torch.equal(state.memory, small.expand(4, 5, 3))
+    assert torch.equal(state.memory, torch.tensor(0.01, dtype=torch.float64).expand(4, 5, 3))
     assert torch.equal(state.read_weights, small.expand(4, 2, 5))
     assert torch.equal(state.write_weights, small.expand(4, 5))
     assert torch.equal(state.reads, small.expand(4, 2, 3))
     assert torch.equal(state.usage, nothing.expand(4, 5))
     assert torch.equal(state.precedence, nothing.expand(4, 5))
     assert torch.equal(state.links, nothing.expand(4, 5, 5))
+
+
+def test_a_key_can_turn_away_from_slots_that_were_never_written() -> None:
+    start = DNCMemory(16, 4).init_state(1, dtype=torch.float64).memory
+    written = start.clone()
+    written[0, 3] = torch.tensor([1.0, -1.0, 0.0, 0.0])
+    away = torch.tensor([[[0.5, -2.0, -1.0, -1.0]]], dtype=torch.float64)
+    (weights,) = addressing.content_weights(addressing.cosine_similarity(written, away), torch.full((1, 1), 9.0))
+    assert weights[0, 3] > 0.99
 
 
 def test_without_links_there_is_no_link_matrix() -> None:

@@ -69,7 +69,7 @@ def test_interface_size() -> None:
 
 def test_initial_state() -> None:
     state = LRUAMemory(5, 3, 2).init_state(4, dtype=torch.float64)
-    assert torch.equal(state.memory, torch.full((4, 5, 3), 1e-6, dtype=torch.float64))
+    assert torch.equal(state.memory, torch.full((4, 5, 3), 0.01, dtype=torch.float64))
     assert torch.equal(state.reads, torch.full((4, 2, 3), 1e-6, dtype=torch.float64))
     assert torch.equal(state.usage, torch.zeros(4, 5, dtype=torch.float64))
     assert torch.equal(state.read_weights, torch.zeros(4, 2, 5, dtype=torch.float64))
