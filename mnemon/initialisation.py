@@ -16,8 +16,11 @@ class Recipe(ABC):
     """Fills the weights of a cell's parts in place. Recipes hold nothing, so that cells copy and pickle."""
 
     @abstractmethod
-    def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], hidden_size: int) -> None:
-        """The controller's matrices, which act on [x, r, h] side by side, and its biases."""
+    def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], rows: int) -> None:
+        """The controller's matrices, which act on [x, r, h] side by side, and its biases.
+
+        ``rows`` is how many numbers a step computes; where the controller stores programs, matrices have more.
+        """
 
     @abstractmethod
     def head(self, weight: Tensor, bias: Tensor | None) -> None:
@@ -34,7 +37,7 @@ class NTMRecipe(Recipe):
     Without biases, which all steps share, the keys of a matrix memory differ from the first step.
     """
 
-    def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], hidden_size: int) -> None:  # noqa: ARG002
+    def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], rows: int) -> None:  # noqa: ARG002
         """U(±5/√(inputs + hidden)), biases 0."""
         bound = 5 / math.sqrt(sum(weight.shape[1] for weight in weights))
         for weight in weights:
@@ -57,13 +60,15 @@ class NTMRecipe(Recipe):
 
 
 class DNCRecipe(Recipe):
-    """DNC and its relatives: PyTorch's controller, small normal interface and read-out."""
+    """DNC and its relatives, and cells without a memory: Glorot's controller, small normal interface and read-out."""
 
-    def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], hidden_size: int) -> None:
-        """U(±1/√hidden) for weights and biases, as torch.nn's recurrent layers."""
-        bound = 1 / math.sqrt(hidden_size)
-        for parameter in (*weights, *biases):
-            nn.init.uniform_(parameter, -bound, bound)
+    def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], rows: int) -> None:
+        """Glorot and Bengio's U(±√(6 / (inputs + rows))), one range for [x, r, h] side by side; biases 0."""
+        bound = math.sqrt(6 / (sum(weight.shape[1] for weight in weights) + rows))
+        for weight in weights:
+            nn.init.uniform_(weight, -bound, bound)
+        for bias in biases:
+            nn.init.zeros_(bias)
 
     def head(self, weight: Tensor, bias: Tensor | None) -> None:
         """N(0, 0.1²), biases 0."""
@@ -82,9 +87,9 @@ class StackRecipe(Recipe):
     Weak rows are read several at a time, so that gradients reach more of them than the topmost.
     """
 
-    def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], hidden_size: int) -> None:
+    def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], rows: int) -> None:
         """As the DNC's."""
-        DNCRecipe().controller(weights, biases, hidden_size)
+        DNCRecipe().controller(weights, biases, rows)
 
     def head(self, weight: Tensor, bias: Tensor | None) -> None:
         """Xavier with gain 1.4; biases 0, but −1 for the last two, push and pop."""

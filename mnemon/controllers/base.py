@@ -123,7 +123,7 @@ class Controller(nn.Module, ABC, Generic[State]):
         """Initialise as the family of the connected memory was published; a learned state is 0.05·N(0, 1)."""
         weights = [weight for weight in (self.weight_ih, self.weight_hh) if weight is not None]
         biases = [bias for bias in (self.bias_ih, self.bias_hh) if bias is not None]
-        self.recipe.controller(weights, biases, self.hidden_size)
+        self.recipe.controller(weights, biases, self.rows)
         for part in self.initial_state.values():
             nn.init.normal_(part, std=0.05)
         if self.programs is not None:

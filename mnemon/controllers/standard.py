@@ -7,7 +7,6 @@ original LSTM's f and h are both tanh, where Hochreiter and Schmidhuber (1997) s
 back through its gates, where theirs are cut off.
 """
 
-import math
 from collections.abc import Callable
 
 import torch
@@ -16,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from mnemon.controllers.base import Controller, HiddenState, LSTMState
+from mnemon.initialisation import DNCRecipe
 
 
 class FeedForwardController(Controller[HiddenState]):
@@ -91,7 +91,7 @@ class LayerNormLSTMController(Controller[LSTMState]):
 
     Each gate and the cell have a gain and a bias; the matrices have none. The forget gate is lifted by 1.
 
-    The matrices begin with Glorot and Bengio's uniform range whatever the family, as in the authors' program.
+    The matrices begin as the DNC's whatever the family, as in the authors' program.
     """
 
     gates = 4
@@ -103,13 +103,11 @@ class LayerNormLSTMController(Controller[LSTMState]):
         self.norm_bias = parameter(5, self.hidden_size)
 
     def reset_parameters(self) -> None:
-        """Matrices U(±√(6 / (inputs + 5 hidden))), one range for [x, r, h] side by side; gains 1 and biases 0."""
+        """Matrices as the DNC's; gains 1 and biases 0."""
         super().reset_parameters()
         assert self.weight_ih is not None
         assert self.weight_hh is not None
-        bound = math.sqrt(6 / (self.weight_ih.shape[1] + 5 * self.hidden_size))
-        for weight in (self.weight_ih, self.weight_hh):
-            nn.init.uniform_(weight, -bound, bound)
+        DNCRecipe().controller((self.weight_ih, self.weight_hh), (), self.rows)
         nn.init.ones_(self.norm_gain)
         nn.init.zeros_(self.norm_bias)
 

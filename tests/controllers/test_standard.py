@@ -333,13 +333,16 @@ def test_with_an_ntm_the_weights_are_wide_and_the_biases_zero() -> None:
 
 
 @pytest.mark.parametrize("make", [DNCMemory, LRUAMemory])
-def test_with_a_dnc_weights_and_biases_are_as_in_torch(make: Callable[..., Any]) -> None:
+def test_with_a_dnc_weights_are_glorots_and_biases_zero(make: Callable[..., Any]) -> None:
     memory = make(8, 5, 3)
     controller = LSTMController(10, 60)
     controller.connect(memory.read_size, memory.recipe)
-    for part in (controller.weight_ih, controller.weight_hh, controller.bias_ih, controller.bias_hh):
-        assert part is not None
-        assert_uniform(part, 1 / math.sqrt(60))
+    for weight in (controller.weight_ih, controller.weight_hh):
+        assert weight is not None
+        assert_uniform(weight, math.sqrt(6 / (10 + 3 * 5 + 60 + 4 * 60)))
+    for bias in (controller.bias_ih, controller.bias_hh):
+        assert bias is not None
+        assert not bias.any()
 
 
 @every_recurrent

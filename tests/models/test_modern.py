@@ -54,14 +54,14 @@ def test_it_learns_to_say_what_it_was_shown_three_steps_ago(name: str) -> None:
     model = build_model(config, input_size=3, output_size=1)
     optimiser = torch.optim.Adam(model.parameters(), lr=3e-2, fused=True)
     generator = torch.Generator().manual_seed(1)
-    for step in range(61):
+    for step in range(101):
         bits = torch.randint(2, (32,), generator=generator)
         inputs = torch.zeros(4, 32, 3)
         inputs[0, torch.arange(32), bits] = 1.0
         inputs[3, :, 2] = 1.0
         output = model(inputs)[0][-1, :, 0]
         loss = torch.nn.functional.binary_cross_entropy_with_logits(output, bits.float())
-        if step < 60:
+        if step < 100:
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
