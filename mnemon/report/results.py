@@ -98,7 +98,14 @@ class Results:
     @property
     def machines(self) -> list[dict[str, Any]]:
         """The versions and the hardware of the runs, each once."""
-        return _unique([run.provenance for row in self.rows for run in row.runs])
+        each = (run.provenance for row in self.rows for run in row.runs)
+        return _unique([{name: fact for name, fact in facts.items() if name != "revision"} for facts in each])
+
+    @property
+    def revisions(self) -> list[str]:
+        """The commits that the runs were made from, in order of their rows, where the records tell."""
+        found = (run.provenance.get("revision") for row in self.rows for run in row.runs)
+        return [revision for revision in dict.fromkeys(found) if revision is not None]
 
 
 def read_results(folder: Path) -> Results:

@@ -42,6 +42,7 @@ def document(results: Results, wanted: Callable[[Row], bool] = lambda _: True) -
             "command": results.command,
             "seeds": results.seeds,
             "machines": results.machines,
+            "revisions": results.revisions,
             "taken_over": results.taken_over,
         },
     }
@@ -93,6 +94,8 @@ def facts(results: Results) -> list[str]:
     for machine in results.machines:
         versions = ", ".join(f"{name} {machine.get(name)}" for name in ("mnemon", "torch", "python"))
         stated.append(f"ran with {versions} on {machine.get('cpu')}, {machine.get('cores')} cores")
+    if results.revisions:
+        stated.append(f"revisions of mnemon: {', '.join(results.revisions)}")
     return stated
 
 

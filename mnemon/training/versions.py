@@ -3,6 +3,8 @@
 import importlib.metadata
 import os
 import platform
+import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,29 @@ def mnemon_version() -> str:
         return "not installed"
 
 
+@cache
+def revision(file: Path) -> str | None:
+    """The commit of the checkout that a file is of, ``-dirty`` where files differ from it; else None.
+
+    An installed package may lie inside a repository that is not its own, so the file itself must be known to git.
+    """
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(file.parent), *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=10).stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", file.name)
+        return git("describe", "--always", "--dirty", "--exclude=*", "--abbrev=12")
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
 def provenance() -> dict[str, Any]:
     """Versions and hardware."""
     return {
         "mnemon": mnemon_version(),
+        "revision": revision(Path(__file__)),
         "torch": torch.__version__,
         "python": platform.python_version(),
         "platform": platform.platform(),

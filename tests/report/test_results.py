@@ -7,8 +7,8 @@ from mnemon.errors import UserError
 from mnemon.report.curves import learning_curve
 from mnemon.report.description import read_description
 from mnemon.report.results import find_experiments, read_results
-from mnemon.report.tables import cells, document, duration, markdown, number
-from mnemon.training.files import write_json
+from mnemon.report.tables import cells, document, duration, facts, markdown, number
+from mnemon.training.files import read_json, write_json
 from tests.report.written import MACHINE, write_experiment
 
 
@@ -29,8 +29,19 @@ def test_provenance_has_each_machine_once(tmp_path: Path) -> None:
     results = read_results(write_experiment(tmp_path / "one", {"ntm": [0.5, 0.7], "dnc": [0.9]}))
     provenance = document(results)["provenance"]
     assert provenance["machines"] == [MACHINE]
+    assert provenance["revisions"] == []
     assert provenance["seeds"] == [0, 1]
     assert provenance["command"] == ["mnemon", "run", "copying", "--seeds", "2", "--scale", "0.5"]
+
+
+def test_revisions_are_told_once_each_beside_one_machine(tmp_path: Path) -> None:
+    folder = write_experiment(tmp_path / "one", {"ntm": [0.5, 0.7], "dnc": [0.9]})
+    for path, told in zip(sorted(folder.rglob("summary.json")), ["aa", "bb-dirty", "aa"], strict=True):
+        write_json(path, read_json(path) | {"provenance": MACHINE | {"revision": told}})
+    results = read_results(folder)
+    assert (results.machines, sorted(results.revisions)) == ([MACHINE], ["aa", "bb-dirty"])
+    (line,) = [line for line in facts(results) if line.startswith("revisions")]
+    assert line == f"revisions of mnemon: {', '.join(results.revisions)}"
 
 
 def test_lower_may_be_better_and_plain(tmp_path: Path) -> None:
