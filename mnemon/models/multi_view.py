@@ -65,7 +65,7 @@ def dnc_memory(config: ModelConfig) -> DNCMemory:
     return DNCMemory(config.slots, config.word, config.heads)
 
 
-def _seq2seq(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
+def _seq2seq(config: ModelConfig, sizes: ViewSizes, output_size: int) -> EncoderDecoder:
     views = [ViewEncoder(tokens, view_cell(config, NoMemory())) for tokens in sizes.views]
     decoder = _decoder(config, sizes, output_size, NoMemory(), RegularWriting())
     return EncoderDecoder(LateFusion(views), [decoder])
@@ -77,22 +77,15 @@ def _attentive(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Mo
 
 
 def _dc_mann(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
-    check_one_view(config, sizes)
-    return _late(config, sizes, output_size, partial(dnc_memory, config), writing=RegularWriting())
+    memory = partial(dnc_memory, config)
+    return _in_a_row(sizes, lambda one: _late(config, one, output_size, memory, writing=RegularWriting()))
 
 
 def _dcw_mann(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
-    check_one_view(config, sizes)
-    return _dmnc_late(config, sizes, output_size)
+    return _in_a_row(sizes, lambda one: _dmnc_late(config, one, output_size))
 
 
-def check_one_view(config: ModelConfig, sizes: ViewSizes) -> None:
-    """Refuse several views, for a decoder that goes on in the memory of one."""
-    if len(sizes.views) > 1:
-        raise UserError(f"model {config.name!r} reads one view, not {len(sizes.views)}: write dmnc-late or dmnc-early")
-
-
-def _dmnc_late(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
+def _dmnc_late(config: ModelConfig, sizes: ViewSizes, output_size: int) -> EncoderDecoder:
     return _late(config, sizes, output_size, partial(dnc_memory, config))
 
 
@@ -134,12 +127,7 @@ def _single(config: ModelConfig, sizes: ViewSizes, output_size: int, writing: Wr
 
 
 def _concatenated_seq2seq(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
-    def build(one: ViewSizes) -> EncoderDecoder:
-        model = _seq2seq(config, one, output_size)
-        assert isinstance(model, EncoderDecoder)
-        return model
-
-    return _in_a_row(sizes, build)
+    return _in_a_row(sizes, lambda one: _seq2seq(config, one, output_size))
 
 
 def _in_a_row(sizes: ViewSizes, build: Callable[[ViewSizes], EncoderDecoder]) -> nn.Module:

@@ -26,7 +26,7 @@ from mnemon.models.config import ModelConfig, ModelEntry, make_controller
 from mnemon.models.encoder import LateFusion, ViewEncoder
 from mnemon.models.encoder_decoder import EncoderDecoder
 from mnemon.models.latent import HiddenPrior, MappedPrior, Prior, ReadPrior
-from mnemon.models.multi_view import EMBEDDING, check_one_view, dnc_memory, view_cell
+from mnemon.models.multi_view import EMBEDDING, dnc_memory, view_cell
 from mnemon.models.variational_decoder import LatentDecoder
 from mnemon.views import ViewSizes
 from mnemon.writing import RegularWriting, WriteProtected
@@ -69,7 +69,8 @@ def _variational(
 
 
 def _vmed(config: ModelConfig, sizes: ViewSizes, output_size: int) -> nn.Module:
-    check_one_view(config, sizes)
+    if len(sizes.views) > 1:
+        raise UserError(f"model {config.name!r} reads one view, not {len(sizes.views)}: write dmnc-late or dmnc-early")
     if config.latent_size is None:
         prior: Prior = ReadPrior(config.word, weighting=config.mode_weighting or "max")
     elif config.mode_weighting is None:

@@ -159,7 +159,6 @@ def test_some_of_the_views(mnemon: Shell, places: Places, tmp_path: Path) -> Non
         (["train", "{none}"], "there is no ehr.json in {none}: write a folder that mnemon ehr prepare has made"),
         (["train", "{folder}", "--model", "dmnc"], "no model is called 'dmnc': did you mean"),
         (["train", "{folder}", "--model", "lstm"], "model 'lstm' does not read views of codes: write one of seq2seq"),
-        (["train", "{folder}", "--model", "dcw-mann"], "model 'dcw-mann' reads one view, not 2"),
         (["train", "{folder}", "--views", "labs"], "no view in this folder is called 'labs'"),
         (["train", "{folder}", "--hidden", "0"], "hidden must be at least 1, got 0"),
         (["train", "{folder}", "--steps", "0"], "training setting 'steps' is 0: write a whole number of at least 1"),

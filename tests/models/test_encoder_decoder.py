@@ -16,7 +16,6 @@ from mnemon.state import select
 from mnemon.views import ViewSizes
 
 VIEW_MODELS = [name for name in OF_VIEWS if name != "deepcare"]
-ONE_VIEW_ONLY = ["dc-mann", "dcw-mann"]
 TOKENS = 7
 
 
@@ -39,7 +38,6 @@ def cases() -> list[Any]:
         for name in VIEW_MODELS
         for views in (1, 2, 3)
         for answer in ("sequence", "set")
-        if views == 1 or name not in ONE_VIEW_ONLY
     ]
 
 
@@ -260,7 +258,7 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(UserError, match="this model reads 2 views: got 1"):
         model(tokens[:1], lengths=lengths[:1])
     with pytest.raises(UserError, match="reads one view, not 2: write dmnc-late or dmnc-early"):
-        make("dcw-mann", views=2)
+        make("vmed", views=2)
     with pytest.raises(UserError, match="model 'ntm' reads one sequence of numbers, which this task has not"):
         build_model(ModelConfig(name="ntm"), ViewSizes((3,), "set"), 4)
     with pytest.raises(UserError, match="model 'dcw-mann' reads views of tokens, which this task has not"):

@@ -60,7 +60,7 @@ def test_every_model_of_sequences(name: str) -> None:
     "name", [name for name, entry in MODELS.items() if entry.reads_views and name not in (*STORIES, "deepcare")]
 )
 def test_every_model_of_views(name: str) -> None:
-    task: Task = OddEven(max_length=5) if name in ("dc-mann", "dcw-mann", "vmed") else SumOfTwo(max_length=4)
+    task: Task = OddEven(max_length=5) if name == "vmed" else SumOfTwo(max_length=4)
     run = shown(name, task)
     found = titles(run)
     assert {"Target", "Prediction"} <= set(found)
