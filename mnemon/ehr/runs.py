@@ -42,7 +42,7 @@ def sizes_for(kind: str, model: str, *, views: int = 1) -> ModelConfig:
         raise UserError(f"model {model!r} does not read views of codes: write one of {fitting}")
     embedding = SIZES[kind].embedding if entry.has_embedding else None
     sizes = dataclasses.replace(SIZES[kind], name=model, embedding=embedding)
-    if model in ("dnc-single", "dnc-write-protected"):
+    if model in ("dnc-single", "dnc-write-protected", "dc-mann", "dcw-mann"):
         sizes = dataclasses.replace(sizes, slots=views * sizes.slots)
     return sizes
 

@@ -146,7 +146,8 @@ def test_sizes_are_those_of_the_thesis(folders: dict[str, Path]) -> None:
     assert sizes_of(prepared["procedures"], "dcw-mann") == SIZES["sequence"]
     assert sizes_of(prepared["drugs-set"], "dmnc-early") == SIZES["set"]
     assert sizes_of(prepared["next-diagnoses"], "dmnc-early") == SIZES["next"]
-    assert sizes_of(prepared["drugs-set"], "dnc-single").slots == 32
+    for one_memory in ("dnc-single", "dnc-write-protected", "dc-mann", "dcw-mann"):
+        assert sizes_of(prepared["drugs-set"], one_memory).slots == 32
     assert sizes_of(prepared["procedures"], "dnc-single").slots == 128
     with pytest.raises(UserError, match="model 'ntm' does not read views of codes: write one of seq2seq, "):
         sizes_of(prepared["drugs-set"], "ntm")
