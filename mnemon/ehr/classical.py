@@ -4,7 +4,8 @@ A view of an admission is the sum of the one-hot vectors of its codes; views are
 trains a classifier for each label by itself; a chain gives each also the labels before it; a joint forest grows its
 trees for all labels at once, which takes a tenth of the time where there are a thousand of them. The settings of a
 classifier are those of a small grid that do best on the validation split. Sequences are predicted by picking the top
-outputs, whose number is chosen on the validation split too.
+outputs, whose number is chosen on the validation split too. The classifier ``frequency`` looks at no features: it says
+how frequent each label was in training, whoever is asked about, which a model must beat to have learnt anything.
 
 Letters: ``B`` admissions, ``F`` features, ``L`` labels.
 """
@@ -30,6 +31,7 @@ GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
     "logistic-regression": {"C": (0.01, 0.1, 1.0)},
     "random-forest": {"max_depth": (None, 20), "min_samples_leaf": (1, 5)},
     "svm": {"C": (0.01, 0.1, 1.0)},
+    "frequency": {},
 }
 STRATEGIES = ("binary-relevance", "classifier-chain", "joint")
 
@@ -153,6 +155,7 @@ def by_jaccard(scores: Float64[np.ndarray, "B L"], wanted: Bool[np.ndarray, "B L
 
 
 def _build(classifier: str, strategy: str, settings: Mapping[str, Any], seed: int) -> Any:
+    from sklearn.dummy import DummyClassifier
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
@@ -163,6 +166,8 @@ def _build(classifier: str, strategy: str, settings: Mapping[str, Any], seed: in
         single = RandomForestClassifier(n_estimators=100, random_state=seed, n_jobs=1, **settings)
     elif classifier == "svm":
         single = LinearSVC(random_state=seed, max_iter=10_000, **settings)
+    elif classifier == "frequency":
+        single = DummyClassifier(strategy="prior")
     else:
         single = LogisticRegression(solver="liblinear", random_state=seed, max_iter=1000, **settings)
     if strategy == "joint":

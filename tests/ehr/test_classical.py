@@ -42,7 +42,7 @@ def test_bags_against_a_loop(prepared: Prepared) -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("classifier", list(GRIDS))
+@pytest.mark.parametrize("classifier", [name for name in GRIDS if name != "frequency"])
 def test_baselines_learn_and_repeat_themselves(classifier: str, strategy: str) -> None:
     random = np.random.default_rng(2)
     features = random.normal(size=(60, 4))
@@ -61,6 +61,14 @@ def test_baselines_learn_and_repeat_themselves(classifier: str, strategy: str) -
     assert fitted.score == micro_auc(scores, valid[1]) > 0.85
     again = fit(classifier, strategy, train, valid, seed=3, grid=settings)
     assert (again.scores(valid[0]) == scores).all()
+
+
+@pytest.mark.parametrize("strategy", ["binary-relevance", "classifier-chain"])
+def test_frequencies_are_those_of_training_whoever_is_asked_about(strategy: str) -> None:
+    random = np.random.default_rng(1)
+    features, wanted = random.random((40, 3)), random.random((40, 5)) < 0.3
+    fitted = fit("frequency", strategy, (features, wanted), (features[:9], wanted[:9]))
+    np.testing.assert_allclose(fitted.scores(random.random((7, 3))), np.tile(wanted.mean(0), (7, 1)))
 
 
 def test_a_baseline_on_visits(prepared: Prepared) -> None:
