@@ -15,6 +15,8 @@ from torch import Tensor, nn
 class Recipe(ABC):
     """Fills the weights of a cell's parts in place. Recipes hold nothing, so that cells copy and pickle."""
 
+    forget_bias = 0.0  # added to the bias of an LSTM's forget gate
+
     @abstractmethod
     def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], rows: int) -> None:
         """The controller's matrices, which act on [x, r, h] side by side, and its biases.
@@ -60,7 +62,12 @@ class NTMRecipe(Recipe):
 
 
 class DNCRecipe(Recipe):
-    """DNC and its relatives, and cells without a memory: Glorot's controller, small normal interface and read-out."""
+    """DNC and its relatives, and cells without a memory: Glorot's controller, small normal interface and read-out.
+
+    An LSTM begins with its forget gate open.
+    """
+
+    forget_bias = 1.0
 
     def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], rows: int) -> None:
         """Glorot and Bengio's U(±√(6 / (inputs + rows))), one range for [x, r, h] side by side; biases 0."""
@@ -86,6 +93,8 @@ class StackRecipe(Recipe):
 
     Weak rows are read several at a time, so that gradients reach more of them than the topmost.
     """
+
+    forget_bias = DNCRecipe.forget_bias
 
     def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], rows: int) -> None:
         """As the DNC's."""

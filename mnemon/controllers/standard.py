@@ -60,6 +60,13 @@ class LSTMController(Controller[LSTMState]):
     gates = 4
     state_type = LSTMState
 
+    def reset_parameters(self) -> None:
+        """As the family's; the forget gate's bias is lifted where the family lifts it."""
+        super().reset_parameters()
+        assert self.bias_ih is not None
+        with torch.no_grad():
+            self.bias_ih.view(-1, self.gates, self.hidden_size)[:, 1] += self.recipe.forget_bias
+
     def forward(self, inputs: Float[Tensor, "B C"], state: LSTMState) -> LSTMState:
         """One step."""
         from_input, from_hidden = self._products(inputs, state.hidden)

@@ -333,16 +333,16 @@ def test_with_an_ntm_the_weights_are_wide_and_the_biases_zero() -> None:
 
 
 @pytest.mark.parametrize("make", [DNCMemory, LRUAMemory])
-def test_with_a_dnc_weights_are_glorots_and_biases_zero(make: Callable[..., Any]) -> None:
+def test_with_a_dnc_weights_are_glorots_and_the_forget_gate_is_open(make: Callable[..., Any]) -> None:
     memory = make(8, 5, 3)
     controller = LSTMController(10, 60)
     controller.connect(memory.read_size, memory.recipe)
     for weight in (controller.weight_ih, controller.weight_hh):
         assert weight is not None
         assert_uniform(weight, math.sqrt(6 / (10 + 3 * 5 + 60 + 4 * 60)))
-    for bias in (controller.bias_ih, controller.bias_hh):
-        assert bias is not None
-        assert not bias.any()
+    assert controller.bias_ih is not None
+    assert controller.bias_hh is not None
+    assert (controller.bias_ih + controller.bias_hh).tolist() == [0.0] * 60 + [1.0] * 60 + [0.0] * 120
 
 
 @every_recurrent
