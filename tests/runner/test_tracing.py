@@ -93,13 +93,14 @@ def test_what_is_kept_of_tokens(tmp_path: Path) -> None:
 
 def test_right_tokens_by_place(tmp_path: Path) -> None:
     """The same as the accuracy of the last test, place by place; the end is learnt first."""
-    document = trace_of("DNC", tmp_path, Max(length=4, largest=3), steps=150, optimiser="adam", learning_rate=0.01)
+    training = {"steps": 150, "optimiser": "adam", "learning_rate": 0.01, "eval_sequences": 1000}
+    document = trace_of("DNC", tmp_path, Max(length=4, largest=3), **training)
     first, second, end = document["right"]
     assert end == 1.0
     assert 0.2 < first <= 1.0
     assert 0.2 < second <= 1.0
     summary = json.loads((tmp_path / "out/jobs/a/dnc/seed-0/summary.json").read_text())
-    assert (first + second + end) / 3 == pytest.approx(summary["metrics"]["same"]["accuracy"], abs=0.1)
+    assert (first + second + end) / 3 == pytest.approx(summary["metrics"]["same"]["accuracy"], abs=0.05)
 
 
 def test_states_are_of_several_sequences(tmp_path: Path) -> None:
