@@ -3,8 +3,6 @@
 import importlib.metadata
 import os
 import platform
-import subprocess
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,29 +17,30 @@ def mnemon_version() -> str:
         return "not installed"
 
 
-@cache
-def revision(file: Path) -> str | None:
-    """The commit of the checkout that a file is of, ``-dirty`` where files differ from it; else None.
+def revision(root: Path) -> str | None:
+    """The commit that a checkout is at, in twelve digits, whatever was changed since; None for another folder.
 
-    An installed package may lie inside a repository that is not its own, so the file itself must be known to git.
+    It is read from git's files: git itself would run what the settings of a repository name.
     """
-
-    def git(*words: str) -> str:
-        command = ["git", "-C", str(file.parent), *words]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=10).stdout.strip()
-
+    folder = root / ".git"
     try:
-        git("ls-files", "--error-unmatch", file.name)
-        return git("describe", "--always", "--dirty", "--exclude=*", "--abbrev=12")
-    except (OSError, subprocess.SubprocessError):
+        head = (folder / "HEAD").read_text(encoding="utf-8").strip()
+        name = head.removeprefix("ref: ")
+        if name == head:
+            return head[:12]
+        if (folder / name).exists():
+            return (folder / name).read_text(encoding="utf-8")[:12]
+        packed = (folder / "packed-refs").read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
         return None
+    return next((line[:12] for line in packed if line.endswith(f" {name}")), None)
 
 
 def provenance() -> dict[str, Any]:
     """Versions and hardware."""
     return {
         "mnemon": mnemon_version(),
-        "revision": revision(Path(__file__)),
+        "revision": revision(Path(__file__).parents[2]),
         "torch": torch.__version__,
         "python": platform.python_version(),
         "platform": platform.platform(),

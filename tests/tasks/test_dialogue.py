@@ -126,7 +126,7 @@ def test_a_vocabulary_of_one_word_and_over_long_input(tmp_path: Path) -> None:
     assert (train.output_size, batch.visits[0].views[0].shape, batch.mask.shape) == (3, (21, 3), (11, 3))
     model = build_model(ModelConfig(name="seq2seq", hidden=3, embedding=2), train.input_size, train.output_size)
     found = evaluate(model, splits.test, name="test", sequences=1, seed=0)
-    assert 0 <= found.metrics["bleu_1"] <= 1
+    assert 0 <= found.metrics["bleu_1"] <= 4 / 3  # the seventh smoothing goes above one
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:

@@ -6,26 +6,27 @@ from pathlib import Path
 from mnemon.training.versions import provenance, revision
 
 
-def test_revision_of_a_file_that_git_knows(tmp_path: Path) -> None:
+def test_revision_is_what_git_says(tmp_path: Path) -> None:
     def git(*words: str) -> str:
         command = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *words]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
-    known, unknown = tmp_path / "known.py", tmp_path / "unknown.py"
-    for file in (known, unknown):
-        file.write_text("1", encoding="utf-8")
-    assert revision(known) is None  # there is no repository
+    assert revision(tmp_path) is None  # there is no repository
     git("init")
-    git("add", "known.py")
+    assert revision(tmp_path) is None  # nor a commit
+    (tmp_path / "one").write_text("1", encoding="utf-8")
+    git("add", "one")
     git("commit", "-m", "one")
-    git("tag", "v9", "-m", "a tag")
     commit = git("rev-parse", "--short=12", "HEAD")
-    revision.cache_clear()
-    assert (revision(known), revision(unknown)) == (commit, None)
-    known.write_text("2", encoding="utf-8")
-    revision.cache_clear()
-    assert revision(known) == f"{commit}-dirty"
+    assert revision(tmp_path) == commit
+    git("branch", "other/one")
+    git("pack-refs", "--all")
+    assert revision(tmp_path) == commit
+    git("checkout", "--detach")
+    assert revision(tmp_path) == commit
+    (tmp_path / ".git/HEAD").write_bytes(b"\xff\xfe")
+    assert revision(tmp_path) is None
 
 
 def test_provenance_tells_the_revision() -> None:
-    assert "revision" in provenance()
+    assert provenance()["revision"] == revision(Path(__file__).parents[2])
