@@ -14,13 +14,18 @@ from mnemon.tasks.base import Batch
 from mnemon.tasks.scoring import wrong_classes
 from mnemon.views import Visit
 
-END = 0  # the token that ends a view and an answer
+END = 0  # the token that ends a view and, where it is asked for, an answer
 
 
-def exchange(views: Sequence[Sequence[Sequence[int]]], answers: Sequence[Sequence[int]], tokens: int) -> Batch:
-    """A batch from the rows of each view and the rows of the answer, of ``tokens`` kinds; all rows are ended."""
+def exchange(
+    views: Sequence[Sequence[Sequence[int]]], answers: Sequence[Sequence[int]], tokens: int, *, ended: bool = True
+) -> Batch:
+    """A batch from the rows of each view, which get an end, and of the answer, of ``tokens`` kinds.
+
+    An answer that is not ``ended`` is asked for to its last token and no further.
+    """
     padded = [_pad([[*row, END] for row in view]) for view in views]
-    targets, lengths = _pad([[*row, END] for row in answers])
+    targets, lengths = _pad([[*row, END] for row in answers] if ended else answers)
     steps, batch = targets.shape
     return Batch(
         inputs=torch.zeros(steps, batch, 0, dtype=torch.float32),

@@ -1,6 +1,7 @@
 """Sum of two sequences (thesis §4.5.3): y_i = x^1_i + x^2_{L+1−i}, which pairs steps that lie far apart.
 
-Deviations: the answer ends with an end token, as do the views; the accuracy does not count it.
+Views end with an end token, answers do not: as many sums are asked for as there are. A decoder that must also say where
+they end learns far more slowly (docs/views.md).
 
 Letters: ``A`` steps of the answer, ``B`` batch, ``O`` tokens of the answer.
 """
@@ -36,7 +37,7 @@ class SumOfTwo:
 
     @property
     def output_size(self) -> int:
-        """The sums and the end."""
+        """Every number up to the largest sum."""
         return 2 * self.largest + 1
 
     def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
@@ -44,7 +45,8 @@ class SumOfTwo:
         length = draw_between(1, self.max_length, generator)
         shape = (2, batch_size, length)
         first, second = torch.randint(1, self.largest + 1, shape, generator=generator, device=generator.device)
-        return exchange([first.tolist(), second.tolist()], (first + second.flip(1)).tolist(), self.output_size)
+        sums = first + second.flip(1)
+        return exchange([first.tolist(), second.tolist()], sums.tolist(), self.output_size, ended=False)
 
     def loss(self, output: Float[Tensor, "A B O"], batch: Batch) -> Float[Tensor, ""]:
         """The mean cross-entropy of the asked tokens, in nats."""
