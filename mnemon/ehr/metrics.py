@@ -79,7 +79,8 @@ def set_metrics(
     A measure that is defined nowhere is None.
     """
     score, label = _arrays(scores, labels)
-    rows, columns = auc_of_rows(score, label), auc_of_rows(score.T, label.T)
+    turned = np.ascontiguousarray(score.T)  # its rows are sorted
+    rows, columns = auc_of_rows(score, label), auc_of_rows(turned, label.T)
     guess = score > threshold
     f1_rows, f1_columns = f1_of_rows(guess, label), f1_of_rows(guess.T, label.T)
     return {
@@ -107,8 +108,9 @@ def auc_of_rows(scores: Float[np.ndarray, "B L"], labels: Bool[np.ndarray, "B L"
         positives = int(label.sum())
         negatives = len(label) - positives
         if positives and negatives:
-            above = _ranks(score)[label].sum() - positives * (positives + 1) / 2
-            found[row] = above / (positives * negatives)
+            ordered, wanted = np.sort(score), score[label]
+            passed = np.searchsorted(ordered, wanted, "left") + np.searchsorted(ordered, wanted, "right")
+            found[row] = (passed.sum() - positives**2) / (2 * positives * negatives)  # positives pass one another too
     return found
 
 
@@ -126,15 +128,11 @@ def precision_at(scores: Float[np.ndarray | Tensor, "B L"], labels: Any, count: 
     score, label = _arrays(scores, labels)
     if not 1 <= count <= score.shape[1]:
         raise UserError(f"precision at {count} needs as many labels, there are {score.shape[1]}")
-    best = np.argsort(-score, axis=1, kind="stable")[:, :count]
-    return float(np.take_along_axis(label, best, axis=1).mean())
-
-
-def _ranks(scores: Float[np.ndarray, "N"]) -> Float64[np.ndarray, "N"]:
-    """Places from 1 on in growing order; equal scores share the middle of their places."""
-    _, group, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return np.asarray((last - (counts - 1) / 2)[group])
+    least = np.partition(score, -count, axis=1)[:, [-count]]  # that is still among the highest
+    above, level = score > least, score == least
+    places = count - above.sum(1, keepdims=True)  # that are left for those that are as high
+    best = above | (level & (np.cumsum(level, axis=1, dtype=np.int32) <= places))
+    return float((best & label).sum() / (count * len(score)))
 
 
 def _arrays(scores: Any, labels: Any) -> tuple[Float[np.ndarray, "B L"], Bool[np.ndarray, "B L"]]:
