@@ -128,6 +128,15 @@ def find_experiments(folder: Path) -> list[Path]:
     return found
 
 
+def first_value(folder: Path, description: Description) -> tuple[str, float | None, dict[str, Any]]:
+    """What a finished run puts into the first of its rows: the metric in words, its value, and the run's summary."""
+    summary = read_json(RunDirectory(folder).summary)
+    place = folder.parent.as_posix()
+    row = next(row for row in description.rows if row.folder is not None and place.endswith(f"/jobs/{row.folder}"))
+    value = _measured(folder, summary, row, description.metric_of(row))
+    return description.label_of(row), None if value is None else description.factor_of(row) * value, summary
+
+
 def _finished_runs(folder: Path, description: Description, row: RowDescription) -> list[Run]:
     return [
         _read_run(description, row, seed, path)

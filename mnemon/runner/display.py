@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from mnemon.report.description import Description
+from mnemon.report.results import first_value
 from mnemon.report.tables import duration, number
 from mnemon.runner.messages import Standing
-from mnemon.training.directory import RunDirectory
-from mnemon.training.files import read_json
 
 
 @runtime_checkable
@@ -128,9 +127,8 @@ def _status(standing: Standing, description: Description) -> str:
 
 
 def _outcome(folder: Path, description: Description) -> str:
-    """The metric of a finished run, its time and, where it was taken over, what it was trained for."""
-    summary = read_json(RunDirectory(folder).summary)
-    run = summary["config"]["run"]
-    value = summary["metrics"][run["job"]["test"]].get(description.metric)
-    outcome = f"{description.metric_label} {number(description.shown(value))} in {duration(summary['seconds'])}"
-    return outcome if run["experiment"] == description.experiment else f"{outcome}, of {run['experiment']}"
+    """What a finished run puts into its first row, its time and, where it was taken over, what it was trained for."""
+    label, value, summary = first_value(folder, description)
+    outcome = f"{label} {number(value)} in {duration(summary['seconds'])}"
+    origin = summary["config"]["run"]["experiment"]
+    return outcome if origin == description.experiment else f"{outcome}, of {origin}"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,14 @@ from mnemon.commands.run import Run
 from mnemon.errors import UserError
 from mnemon.experiments.catalogue import EXPERIMENTS
 from mnemon.report.results import read_results
-from mnemon.report.tables import document
+from mnemon.report.tables import document, number
 from mnemon.runner.campaign import Campaign
 from mnemon.runner.display import LineDisplay
+from mnemon.runner.job import Reading
 from mnemon.runner.process import WorkerProcess
 from mnemon.training.interrupt import Interrupted
 from mnemon.training.lock import only_one_in
-from tests.runner.tiny_campaign import BROKEN, LONG, TINY, run_in_this_process, tiny_job
+from tests.runner.tiny_campaign import BROKEN, LONG, TINY, experiment, run_in_this_process, tiny_job
 
 ROOT = Path(__file__).parent.parent.parent
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200", "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
@@ -200,3 +202,15 @@ def test_interrupted_killed_and_resumed_is_as_if_never_stopped(tmp_path: Path) -
     for job in ("short", "long"):
         name = f"jobs/{job}/lstm/seed-0/records.jsonl"
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_a_finished_run_is_told_by_its_first_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = Reading(setting="two items", metric="bit_errors", percent=False, at=0.5)
+    made = experiment("read", replace(tiny_job("two items", "LSTM"), readings=[first, Reading(setting="others")]))
+    run_in_this_process(made, tmp_path / "read")
+    results = read_results(tmp_path / "read")
+    run = next(row.runs[0] for row in results.rows if row.runs)
+    display = LineDisplay()
+    display.start(results.description, done=0, total=1)
+    display.finished("two items, LSTM", run.folder)
+    assert f"two items, LSTM: bit errors {number(run.value)} in 0:00:0" in capsys.readouterr().err
