@@ -4,9 +4,9 @@ Letters: ``T`` time, ``B`` batch, ``I`` input, ``F`` features.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from jaxtyping import Float, Int, UInt8
@@ -25,8 +25,9 @@ from mnemon.controllers import (
 )
 from mnemon.errors import UserError
 from mnemon.interface import LinearInterface
-from mnemon.memory import DNCMemory, LRUAMemory, Memory, NoMemory, NTMMemory
+from mnemon.memory import DNCMemory, JoinedMemory, LRUAMemory, Memory, NoMemory, NTMMemory
 from mnemon.memory.base import Advance, advance_in_torch
+from mnemon.memory.joined import Joined
 from mnemon.native.library import LIBRARY, SUFFIX
 from mnemon.native.operator import RECALL, cell_numbers, run_sequence, run_step
 from mnemon.programs import StoredProgramInterface
@@ -128,11 +129,19 @@ def _lrua(memory: LRUAMemory) -> dict[str, Any]:
     return {"strengths": memory.strengths, "decay": memory.decay, "read_first": memory.read_first}
 
 
+def _joined(memory: JoinedMemory) -> dict[str, Any]:
+    """Slots and words of one, heads of all."""
+    one, count = memory.memories[0], len(memory.memories)
+    assert isinstance(one, DNCMemory)
+    return {**_dnc(one), "parts": count, "slots": one.slots, "word": one.word, "reads": count * one.reads}
+
+
 MEMORIES: dict[type[Any], tuple[str, Callable[[Any], dict[str, Any]]]] = {
     NTMMemory: ("ntm", _ntm),
     DNCMemory: ("dnc", _dnc),
     LRUAMemory: ("lrua", _lrua),
     NoMemory: ("none", lambda _: {}),
+    JoinedMemory: ("joined", _joined),
 }
 
 
@@ -203,6 +212,7 @@ def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
     """Why the kernels cannot run this cell on this input, or None where they can."""
     reasons = {
         f"no kernel for {type(cell.memory).__name__} as a whole": type(cell.memory) not in MEMORIES,
+        "no kernel for joined memories but DNCs that are alike": not _alike(cell.memory),
         f"no kernel for {type(cell.controller).__name__}": type(cell.controller) not in CONTROLLERS,
         "no kernel for a cell that does not see what it reads": not cell.sees_reads,
         "no kernel for programs in the state network": cell.controller.programs is not None,
@@ -244,6 +254,16 @@ def _without_kernel(memory: Memory[Any, Any]) -> str | None:
     return next((type(part).__name__ for part in memory.parts if type(part) not in MEMORIES), None)
 
 
+def _alike(memory: Memory[Any, Any]) -> bool:
+    """Whether memories that are joined, if any are, are DNCs of one size and with the same options."""
+    if not isinstance(memory, JoinedMemory):
+        return True
+    if any(type(one) is not DNCMemory for one in memory.memories):
+        return False
+    first, *others = (_sizes(one) | _dnc(one) for one in cast(Iterable[DNCMemory], memory.memories))
+    return all(other == first for other in others)
+
+
 def _most_heads(memory: Memory[Any, Any]) -> int:
     return max(count for part in memory.parts for count in part.head_counts)
 
@@ -271,14 +291,33 @@ def run(
         cache = state.writing.hidden
     lengths = None if lengths is None else lengths.to(torch.int64).contiguous()
     others = (kernel.ends, cell.interface.draw_noise(steps, batch), lengths, _schedule(cell, state, steps, batch))
-    weights, parts = (inputs, *kernel.weights, attention, cache), [*state.controller, *state.memory]
+    weights, parts = (inputs, *kernel.weights, attention, cache), [*state.controller, *_tensors(state.memory)]
     features, final = run_sequence(weights, parts, others, kernel.name, kernel.numbers)
     split = len(state.controller)
     hidden, outputs = state.controller.hidden, features[..., : cell.controller.hidden_size]
     return features, CellState(
         type(state.controller)(*final[:split]),
-        type(state.memory)(*final[split:]),
+        _like(state.memory, final[split:]),
         cell.writing.advance(state.writing, hidden, outputs, lengths),
+    )
+
+
+def _tensors(state: Any) -> list[Tensor]:
+    """A memory's state as the kernels take it: of joined ones, what was read from all is one, the last."""
+    if not isinstance(state, Joined):
+        return list(state)
+    return [*(part for one in state for part in one[:-1]), state.reads]
+
+
+def _like(state: Any, tensors: list[Tensor]) -> Any:
+    """A state of the same kind from the kernels' tensors."""
+    if not isinstance(state, Joined):
+        return type(state)(*tensors)
+    *others, reads = tensors
+    read, count = reads.flatten(1).split_with_sizes([one.reads[0].numel() for one in state], dim=1), len(state[0]) - 1
+    own = (others[number * count : (number + 1) * count] for number in range(len(state)))
+    return Joined(
+        *(type(one)(*rest, last.view_as(one.reads)) for one, rest, last in zip(state, own, read, strict=True))
     )
 
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "dnc.hpp"
+#include "joined.hpp"
 #include "lrua.hpp"
 #include "memory_step.hpp"
 #include "network.hpp"
@@ -97,6 +98,16 @@ Cell dnc(int slots, int word, int reads, bool read_first, bool links, bool repai
 // Of which only some slots are written.
 Cell owning(Cell cell, int first, int end) {
     cell.config.own_first = first, cell.config.own_end = end;
+    return cell;
+}
+
+// So many of them under one controller.
+Cell joined(Cell cell, int count) {
+    const std::vector<long> one = cell.state;
+    cell.name = "joined";
+    cell.config.parts = count, cell.config.interface *= count, cell.config.reads *= count;
+    for (cell.state.clear(); count; count--) cell.state.insert(cell.state.end(), one.begin(), one.end() - 1);
+    cell.state.push_back(cell.config.parts * one.back());
     return cell;
 }
 
@@ -299,6 +310,8 @@ int main() {
         check_memory<DNCMemory>(dnc(16, 4, 2, read_first, false, true, 20));
         check_memory<DNCMemory>(dnc(7, 5, 7, read_first, false, false, 0));
         check_memory<DNCMemory>(owning(dnc(19, 3, 2, read_first, true, false, 20), 4, 18));
+        check_memory<JoinedMemory>(joined(dnc(5, 3, 2, read_first, true, true, 0.5), 2));
+        check_memory<JoinedMemory>(joined(dnc(7, 2, 1, read_first, false, false, 0), 3));
         check_memory<LRUAMemory>(lrua(1, 1, 1, read_first, true));
         check_memory<LRUAMemory>(lrua(5, 3, 3, read_first, false));
         check_memory<LRUAMemory>(lrua(19, 9, 5, read_first, true));

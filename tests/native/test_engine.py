@@ -25,7 +25,7 @@ from mnemon import (
     record_trace,
 )
 from mnemon.interface import LinearInterface
-from mnemon.memory import Memory
+from mnemon.memory import JoinedMemory, Memory
 from mnemon.models.config import CONTROLLERS
 from mnemon.native.library import LIBRARY
 from mnemon.programs import LookUp, StoredProgramInterface
@@ -53,6 +53,10 @@ MEMORIES: dict[str, Callable[[], Memory[Any, Any]]] = {
     "dnc-sharp": lambda: DNCMemory(5, 3, reads=2, sharp_links=True, clip=None),
     "dnc-own": lambda: DNCMemory(7, 3, reads=2, own=(2, 5)),
     "dnc-repaired": lambda: DNCMemory(17, 9, reads=4, masked_lookup=True, erase_freed=True, sharp_links=True),
+    "joined": lambda: JoinedMemory([DNCMemory(5, 3, reads=2), DNCMemory(5, 3, reads=2)]),
+    "joined-repaired": lambda: JoinedMemory(
+        [DNCMemory(17, 7, masked_lookup=True, erase_freed=True, sharp_links=True, clip=0.5) for _ in range(3)]
+    ),
     "none": NoMemory,
     "lrua-1": lambda: LRUAMemory(1, 1),
     "lrua-5": lambda: LRUAMemory(5, 3, reads=3, read_first=True),
@@ -98,7 +102,7 @@ WRITINGS: dict[str, Callable[[], Writing[Any]]] = {
 
 @pytest.mark.parametrize("controller", ["lstm", "gru"])
 @pytest.mark.parametrize("writing", WRITINGS)
-@pytest.mark.parametrize("memory", ["ntm-5", "dnc-repaired", "dnc-5", "lrua-5"])
+@pytest.mark.parametrize("memory", ["ntm-5", "dnc-repaired", "dnc-5", "lrua-5", "joined"])
 def test_native_is_reference_under_every_writing_policy(memory: str, writing: str, controller: str) -> None:
     for size in SIZES if controller == "lstm" else SHORT:
         cell = make_cell(memory, controller, writing=WRITINGS[writing]())
@@ -125,6 +129,15 @@ def test_native_is_reference_with_stored_programs(memory: str, interface: str, w
             torch.manual_seed(0)  # of the draws
             outcomes.append(outcome(cell, engine, *size))
         assert distance(*outcomes) < 1e-9, (size, controller, training)
+
+
+@pytest.mark.parametrize("other", [DNCMemory(4, 3), DNCMemory(5, 3, links=False), NTMMemory(5, 3)])
+def test_joined_memories_that_differ_take_native_steps(other: Memory[Any, Any]) -> None:
+    cell = MemoryCell(LSTMController(4, 9), JoinedMemory([DNCMemory(5, 3), other]), output_size=3).double()
+    rnn = MANN(cell)
+    rnn(torch.randn(2, 1, 4, dtype=torch.float64))
+    assert rnn.engine_used == ("native memory", "no kernel for joined memories but DNCs that are alike")
+    assert distance(outcome(cell, "reference", *SIZES[2]), outcome(cell, "auto", *SIZES[2])) < 1e-9
 
 
 class OwnController(LSTMController):

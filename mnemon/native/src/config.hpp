@@ -13,6 +13,7 @@ struct Config {
     int32_t slots, word, reads, writes, shift_reach;          // N, W, R, V
     int32_t read_first, links, masked_lookup, erase_freed, sharp_links, strengths;
     int32_t own_first, own_end;                               // the slots that a DNC writes; both 0: all
+    int32_t parts;                                            // joined memories; X and R are those of all, N of one
     int32_t programs, stores, key, squashed_keys, drawn;      // P, S, K of stored programs; no programs: linear
     int32_t cached, attention;                                // outputs that are recalled, and K of what chooses them
     int32_t checkpoint_every, threads, keep_records;

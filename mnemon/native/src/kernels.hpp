@@ -1,5 +1,5 @@
 // The C interface, in single and double precision. For every controller and memory the sizes of the workspaces, forward
-// and backward: mnemon_<controller>_<memory>_<what>_<precision>. For every memory a step by itself:
+// and backward: mnemon_<controller>_<memory>_<what>_<precision>. For every memory, joined ones apart, a step by itself:
 // mnemon_<memory>_step_<what>_<precision>. One file per memory makes them, so that compilers can work side by side.
 #pragma once
 
@@ -35,10 +35,12 @@
         mnemon::MemoryStep<T, mnemon::Memory>(*config).backward(*call, *gradients);                          \
     }
 
-#define MNEMON_CONTROLLERS(memory, Memory)                                         \
-    MNEMON_PRECISIONS(tanh, TanhController, memory, Memory)                        \
-    MNEMON_PRECISIONS(lstm, LSTMController, memory, Memory)                        \
-    MNEMON_PRECISIONS(layer_norm_lstm, LayerNormLSTMController, memory, Memory)    \
-    MNEMON_PRECISIONS(gru, GRUController, memory, Memory) \
-    MNEMON_STEP(memory, Memory, f32, float)                                        \
+#define MNEMON_SEQUENCES(memory, Memory)                                        \
+    MNEMON_PRECISIONS(tanh, TanhController, memory, Memory)                     \
+    MNEMON_PRECISIONS(lstm, LSTMController, memory, Memory)                     \
+    MNEMON_PRECISIONS(layer_norm_lstm, LayerNormLSTMController, memory, Memory) \
+    MNEMON_PRECISIONS(gru, GRUController, memory, Memory)
+
+#define MNEMON_STEPS(memory, Memory)        \
+    MNEMON_STEP(memory, Memory, f32, float) \
     MNEMON_STEP(memory, Memory, f64, double)

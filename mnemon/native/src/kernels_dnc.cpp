@@ -1,4 +1,5 @@
 #include "dnc.hpp"
 #include "kernels.hpp"
 
-MNEMON_CONTROLLERS(dnc, DNCMemory)
+MNEMON_SEQUENCES(dnc, DNCMemory)
+MNEMON_STEPS(dnc, DNCMemory)

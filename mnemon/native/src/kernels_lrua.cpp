@@ -1,4 +1,5 @@
 #include "lrua.hpp"
 #include "kernels.hpp"
 
-MNEMON_CONTROLLERS(lrua, LRUAMemory)
+MNEMON_SEQUENCES(lrua, LRUAMemory)
+MNEMON_STEPS(lrua, LRUAMemory)

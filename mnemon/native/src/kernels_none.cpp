@@ -1,4 +1,5 @@
 #include "none.hpp"
 #include "kernels.hpp"
 
-MNEMON_CONTROLLERS(none, NoMemory)
+MNEMON_SEQUENCES(none, NoMemory)
+MNEMON_STEPS(none, NoMemory)

@@ -1,4 +1,5 @@
 #include "ntm.hpp"
 #include "kernels.hpp"
 
-MNEMON_CONTROLLERS(ntm, NTMMemory)
+MNEMON_SEQUENCES(ntm, NTMMemory)
+MNEMON_STEPS(ntm, NTMMemory)

@@ -1,0 +1,4 @@
+#include "joined.hpp"
+#include "kernels.hpp"
+
+MNEMON_SEQUENCES(joined, JoinedMemory)
