@@ -1,4 +1,8 @@
-"""Classical baselines as models of a table: trained on one split, chosen on another, measured on a third."""
+"""Classical baselines as models of a table: trained on one split, chosen on another, measured on a third.
+
+An example is a visit. A baseline sees its codes and no others, also where what comes next is asked for, which neural
+models predict from all visits so far.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +24,6 @@ from mnemon.ehr.classical import (
 from mnemon.ehr.metrics import sequence_metrics
 from mnemon.ehr.prediction import Prediction, SequencePrediction, measured
 from mnemon.ehr.vocabulary import END
-from mnemon.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,37 +46,39 @@ class Baseline:
 
     def measure(self, task: Prediction) -> dict[str, float]:
         """The metrics that the task has for neural models."""
-        prepared, rows = task.prepared, task.rows
-        scores = self.fitted.scores(bags(prepared, rows, task.inputs))
+        features, wanted = _examples(task)
+        scores = self.fitted.scores(features)
         if not isinstance(task, SequencePrediction):
-            return measured(scores, labels(prepared, rows))
-        right = [prepared.target(visit).tolist() for visit in rows.tolist()]
-        return sequence_metrics(top_outputs(scores, self.count), right, END)
+            return measured(scores, wanted)
+        return sequence_metrics(top_outputs(scores, self.count), _answers(task), END)
 
 
 def fit_baseline(config: ClassicalConfig, train: Prediction, valid: Prediction, seed: int) -> Baseline:
     """Train with every setting of the grid, and choose by the validation split."""
-    if train.prepared.task.next_visit:
-        raise UserError("the classical baselines see one visit: write another model for what comes next")
     sequences = isinstance(train, SequencePrediction)
+    chosen_by = _examples(valid)
     fitted = fit(
         config.classifier,
         config.strategy,
         _examples(train),
-        _examples(valid),
+        chosen_by,
         seed=seed,
         choose=by_jaccard if sequences else None,
     )
     if not sequences:
         return Baseline(fitted=fitted, count=0)
-    scores = fitted.scores(bags(valid.prepared, valid.rows, valid.inputs))
-    right = [valid.prepared.target(visit).tolist() for visit in valid.rows.tolist()]
-    return Baseline(fitted=fitted, count=choose_count(scores, right))
+    return Baseline(fitted=fitted, count=choose_count(fitted.scores(chosen_by[0]), _answers(valid)))
 
 
 def _examples(task: Prediction) -> tuple[Any, Bool[np.ndarray, "B L"]]:
     """Bags of codes, and labels."""
-    return bags(task.prepared, task.rows, task.inputs), labels(task.prepared, task.rows)
+    visits = task.prepared.visits(task.split)
+    return bags(task.prepared, visits, task.inputs), labels(task.prepared, visits)
+
+
+def _answers(task: Prediction) -> list[list[int]]:
+    """The codes to predict, in their order."""
+    return [task.prepared.target(visit).tolist() for visit in task.rows.tolist()]
 
 
 def measure_all(baseline: Baseline, tests: Mapping[str, Prediction]) -> dict[str, dict[str, float]]:

@@ -152,7 +152,8 @@ def drug_jobs() -> list[Job]:
 
 
 PROGRESSION_METRICS = ("p@1", "p@2", "p@3")
-PROGRESSION: dict[str, tuple[ModelConfig, tuple[float, ...]]] = {
+PROGRESSION: dict[str, tuple[ModelConfig | ClassicalConfig, tuple[float, ...] | None]] = {
+    "Most frequent": (FREQUENCY, None),
     "DeepCare": (sizes_for("next", "deepcare"), (66.2, 59.6, 53.7)),
     "WLAS": (sizes_for("next", "seq2seq-attention"), (65.9, 60.8, 56.5)),
     "DMNC_l": (sizes_for("next", "dmnc-late"), (66.5, 61.3, 57.0)),

@@ -8,13 +8,13 @@ import pytest
 
 from mnemon.ehr.baselines import ClassicalConfig
 from mnemon.errors import UserError
-from mnemon.experiments.health_records import TRAINING, drug_jobs, treatment_jobs
+from mnemon.experiments.health_records import TRAINING, drug_jobs, progression_jobs, treatment_jobs
 from mnemon.experiments.inside_memories import read_mode_jobs
-from mnemon.models.config import ModelConfig
 from mnemon.report.results import read_results
 from mnemon.report.traces import trace_pictures
-from mnemon.runner.job import Job, Reading
+from mnemon.runner.job import Job
 from mnemon.runner.sources import DataTask
+from mnemon.training.files import read_json
 from mnemon.training.record import read_records
 from tests.ehr.tiny_records import write_mimic3
 from tests.runner.tiny_campaign import experiment, run_in_this_process
@@ -70,21 +70,16 @@ def test_records_that_are_not_there(tmp_path: Path) -> None:
         DataTask(name="drugs-set").open(tmp_path)
 
 
-def test_baselines_of_what_comes_next_are_refused(tmp_path: Path) -> None:
+def test_baselines_answer_what_comes_next_as_often_as_models_do(tmp_path: Path) -> None:
     write_mimic3(tmp_path / "data", patients=30)
-    job = Job(
-        setting="next",
-        model="LR",
-        task=DataTask(name="next-diagnoses"),
-        tests={},
-        test="test",
-        config=ModelConfig(),
-        classical=ClassicalConfig(classifier="logistic-regression"),
-        training=TRAINING,
-        readings=[Reading(setting="next", metric="p@1")],
+    every = named(progression_jobs(), "next-diagnoses, next diagnoses", "Most frequent", "DeepCare")
+    run_in_this_process(experiment("next", *every), tmp_path / "out", data=tmp_path / "data")
+    frequent, model = (
+        read_json(next((tmp_path / "out").glob(f"jobs/*/{name}/seed-0/summary.json")))["metrics"]["test"]
+        for name in ("most-frequent", "deepcare")
     )
-    with pytest.raises(UserError, match="the classical baselines see one visit"):
-        run_in_this_process(experiment("next", job), tmp_path / "out", data=tmp_path / "data")
+    assert frequent["samples"] == model["samples"] > 0
+    assert frequent["auc_macro"] == 0.5  # the same for all
 
 
 def test_read_modes_are_shares(tmp_path: Path) -> None:
