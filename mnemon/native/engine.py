@@ -4,7 +4,7 @@ Letters: ``T`` time, ``B`` batch, ``I`` input, ``F`` features.
 """
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple, cast
 
@@ -210,31 +210,46 @@ def _notice() -> None:
 
 def why_not(cell: MemoryCell, inputs: Tensor) -> str | None:
     """Why the kernels cannot run this cell on this input, or None where they can."""
-    reasons = {
-        f"no kernel for {type(cell.memory).__name__} as a whole": type(cell.memory) not in MEMORIES,
-        "no kernel for joined memories but DNCs that are alike": not _alike(cell.memory),
-        f"no kernel for {type(cell.controller).__name__}": type(cell.controller) not in CONTROLLERS,
-        "no kernel for a cell that does not see what it reads": not cell.sees_reads,
-        "no kernel for programs in the state network": cell.controller.programs is not None,
-        f"no kernel for {type(cell.interface).__name__}": type(cell.interface) not in INTERFACES,
-        f"no kernel for {type(cell.writing).__name__}": type(cell.writing) not in WRITINGS,
-        f"the kernels recall at most {MOST_CACHED} outputs": _recalling(cell.writing).get("cached", 0) > MOST_CACHED,
-    }
-    step = why_no_step(cell, inputs)
-    return step or next((reason for reason, holds in reasons.items() if holds), None)
+    return why_no_step(cell, inputs) or next(_missing_kernels(cell), None)
 
 
 def why_no_step(cell: MemoryCell, inputs: Tensor) -> str | None:
     """Why the kernels cannot even take the memory's steps, or None where they can."""
-    reasons = {
-        "the kernels are not built": LIBRARY is None,
-        f"no kernel for {_without_kernel(cell.memory)}": _without_kernel(cell.memory) is not None,
-        f"the kernels have at most {MOST_HEADS} heads": _most_heads(cell.memory) > MOST_HEADS,
-        f"the kernels run on the CPU, not on {inputs.device.type}": inputs.device.type != "cpu",
-        f"the kernels run in float32 and float64, not in {inputs.dtype}": inputs.dtype not in SUFFIX,
-        "autocast is on": torch.is_autocast_enabled(inputs.device.type),
-    }
-    return next((reason for reason, holds in reasons.items() if holds), None)
+    return next(_obstacles(cell, inputs), None)
+
+
+def _missing_kernels(cell: MemoryCell) -> Iterator[str]:
+    if type(cell.memory) not in MEMORIES:
+        yield f"no kernel for {type(cell.memory).__name__} as a whole"
+    if not _alike(cell.memory):
+        yield "no kernel for joined memories but DNCs that are alike"
+    if type(cell.controller) not in CONTROLLERS:
+        yield f"no kernel for {type(cell.controller).__name__}"
+    if not cell.sees_reads:
+        yield "no kernel for a cell that does not see what it reads"
+    if cell.controller.programs is not None:
+        yield "no kernel for programs in the state network"
+    if type(cell.interface) not in INTERFACES:
+        yield f"no kernel for {type(cell.interface).__name__}"
+    if type(cell.writing) not in WRITINGS:
+        yield f"no kernel for {type(cell.writing).__name__}"
+    if _recalling(cell.writing).get("cached", 0) > MOST_CACHED:
+        yield f"the kernels recall at most {MOST_CACHED} outputs"
+
+
+def _obstacles(cell: MemoryCell, inputs: Tensor) -> Iterator[str]:
+    if LIBRARY is None:
+        yield "the kernels are not built"
+    if (unknown := _without_kernel(cell.memory)) is not None:
+        yield f"no kernel for {unknown}"
+    if _most_heads(cell.memory) > MOST_HEADS:
+        yield f"the kernels have at most {MOST_HEADS} heads"
+    if inputs.device.type != "cpu":
+        yield f"the kernels run on the CPU, not on {inputs.device.type}"
+    if inputs.dtype not in SUFFIX:
+        yield f"the kernels run in float32 and float64, not in {inputs.dtype}"
+    if torch.is_autocast_enabled(inputs.device.type):
+        yield "autocast is on"
 
 
 def advance_for(cell: MemoryCell, inputs: Tensor, engine: str) -> Advance:
