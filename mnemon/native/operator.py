@@ -31,7 +31,9 @@ PLAIN = 7  # what no gradient is asked for: ends, noise, lengths, schedule, kern
 WORKSPACES = 4  # records of the controller, records of the memory, contents of the memory, recalled outputs
 RECALL = 4  # added to the Access of a step before which the last outputs are recalled; kRecall in src/config.hpp
 
-_CELL_FIELDS = [field[0] for field in Config._fields_ if field[0] not in ("steps", "batch", "threads", "keep_records")]
+_CALL_FIELDS = ("steps", "batch", "checkpoint_every", "threads", "keep_records")
+_CELL_FIELDS = [field[0] for field in Config._fields_ if field[0] not in _CALL_FIELDS]
+_FRACTIONS = ("clip", "decay", "temperature")
 
 
 def cell_numbers(sizes: dict[str, Any]) -> list[float]:
@@ -40,11 +42,21 @@ def cell_numbers(sizes: dict[str, Any]) -> list[float]:
 
 
 def _config(numbers: Sequence[float], steps: int, batch: int, keep: bool, every: int = CHECKPOINT_EVERY) -> Config:
-    config = Config(steps=steps, batch=batch, keep_records=keep, threads=torch.get_num_threads())
-    for name, number in zip(_CELL_FIELDS, numbers, strict=True):
-        setattr(config, name, number if name in ("clip", "decay", "temperature") else int(number))
-    config.checkpoint_every = every
-    return config
+    return Config(
+        steps=steps,
+        batch=batch,
+        checkpoint_every=every,
+        threads=torch.get_num_threads(),
+        keep_records=keep,
+        **_of_cell(tuple(numbers)),
+    )
+
+
+@lru_cache
+def _of_cell(numbers: tuple[float, ...]) -> dict[str, float]:
+    """The numbers of a cell by their names, whole where the kernels take whole ones."""
+    named = zip(_CELL_FIELDS, numbers, strict=True)
+    return {name: number if name in _FRACTIONS else int(number) for name, number in named}
 
 
 @lru_cache
