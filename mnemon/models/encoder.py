@@ -7,8 +7,10 @@ late fusion each is encoded by itself. With early fusion their memories are one 
 take turns, each writes its own slots and reads those of all, the read function is one for all, and a cache lets one
 wait for another (:mod:`mnemon.memory.write_cache`).
 
-Deviations: with early fusion usage, links and precedence are those of the joint space, in which the writes of all views
-follow one another; the text leaves them open.
+Each view's memory has links of its own, "equipped with temporal linkage" as it is, so that a decoder can follow what
+one view wrote; its precedence is therefore not another's.
+
+Deviations: with early fusion usage is that of the joint space; the text leaves it open.
 """
 
 from collections.abc import Sequence
@@ -171,10 +173,10 @@ class EarlyFusion(nn.Module):
 
 
 def _taking(state: CellState, last: DNCState) -> CellState:
-    """The state of a view with the memory as another view left it; what it reads is its own."""
+    """The state of a view with the memory as another view left it; what it reads and what it wrote last are its own."""
     cached: CachedState = state.memory
     own = cached.memory
-    memory = last._replace(read_weights=own.read_weights, reads=own.reads)
+    memory = last._replace(precedence=own.precedence, read_weights=own.read_weights, reads=own.reads)
     return state._replace(memory=cached._replace(memory=memory))
 
 

@@ -53,7 +53,7 @@ def _config(numbers: Sequence[float], steps: int, batch: int, keep: bool, every:
 
 
 @lru_cache
-def _of_cell(numbers: tuple[float, ...]) -> dict[str, float]:
+def _of_cell(numbers: tuple[float, ...]) -> dict[str, int | float]:
     """The numbers of a cell by their names, whole where the kernels take whole ones."""
     named = zip(_CELL_FIELDS, numbers, strict=True)
     return {name: number if name in _FRACTIONS else int(number) for name, number in named}

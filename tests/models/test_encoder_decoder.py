@@ -158,6 +158,18 @@ def test_early_fusion_writes_its_own_slots_only() -> None:
         assert (written[..., others] == 0)[active].all()
 
 
+def test_early_fusion_links_what_one_view_wrote() -> None:
+    model, (tokens, _) = make("dmnc-early", views=2), draw(2)
+    with torch.no_grad():
+        left = model.encode(tokens).memories
+    for own, memory in ((slice(0, 4), left[0].memory), (slice(4, 8), left[1].memory)):
+        others = torch.ones(8, dtype=torch.bool).index_fill_(0, torch.arange(8)[own], False)
+        assert (memory.links[:, own, own].sum((1, 2)) > 0.01).all()
+        assert (memory.links[:, own][..., others] == 0).all()
+        assert (memory.precedence[:, own].sum(1) > 0).all()
+        assert (memory.precedence[:, others] == 0).all()
+
+
 @pytest.mark.parametrize("name", ["dcw-mann", "dmnc-late", "dmnc-early", "dnc-single"])
 def test_memories_persist_until_they_are_left_out(name: str) -> None:
     model, (tokens, lengths) = make(name, answer="set"), draw(1)
