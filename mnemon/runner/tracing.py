@@ -91,7 +91,7 @@ def _kept(model: nn.Module, task: TokenTask, seed: int) -> dict[str, float]:
     }
 
 
-def _right(model: nn.Module, task: TokenTask, seed: int) -> list[float]:
+def _right(model: nn.Module, task: TokenTask, seed: int) -> list[float | int]:
     batch = draw(task, ANSWERED, batch_seed(seed, "right", 0), torch.device("cpu"))
     with torch.no_grad():
         wrong = wrong_classes(answer(model.eval(), batch), batch)
