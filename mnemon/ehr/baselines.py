@@ -78,7 +78,7 @@ def _examples(task: Prediction) -> tuple[Any, Bool[np.ndarray, "B L"]]:
 
 def _answers(task: Prediction) -> list[list[int]]:
     """The codes to predict, in their order."""
-    return [task.prepared.target(visit).tolist() for visit in task.rows.tolist()]
+    return [task.prepared.target(visit).tolist() for visit in task.prepared.visits(task.split).tolist()]
 
 
 def measure_all(baseline: Baseline, tests: Mapping[str, Prediction]) -> dict[str, dict[str, float]]:
