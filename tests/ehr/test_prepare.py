@@ -147,9 +147,7 @@ def test_same_seed_same_bytes_and_no_patient_is_told(tmp_path: Path) -> None:
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
     assert (tmp_path / "one" / TENSORS).read_bytes() != (tmp_path / "three" / TENSORS).read_bytes()
     text = (tmp_path / "one" / DOCUMENT).read_text()
-    assert not any(
-        re.search(rf"\b{7000 + patient}\b", text) for patient in range(12)
-    )  # within a checksum: chance
+    assert not any(re.search(rf"\b{7000 + patient}\b", text) for patient in range(12))  # within a checksum: chance
     assert str(folder) not in text
     assert sorted(path.name for path in (tmp_path / "one").iterdir()) == [DOCUMENT, TENSORS]
     prepare(read_source(folder), PrepareConfig(task="procedures", keep_ids=True), tmp_path / "named")
