@@ -43,6 +43,7 @@ def job(
     values: dict[str, float | None],
     *,
     percent: bool,
+    trace: bool = False,
 ) -> Job:
     """A model on a task; a reading for each metric."""
     return Job(
@@ -54,6 +55,7 @@ def job(
         config=config if isinstance(config, ModelConfig) else ModelConfig(),
         classical=config if isinstance(config, ClassicalConfig) else None,
         training=TRAINING,
+        trace=trace,
         readings=[
             Reading(
                 setting=f"{setting}, {metric.replace('_', ' ')}",
@@ -135,17 +137,29 @@ DRUG_MODELS: dict[str, ModelConfig | ClassicalConfig] = {
     "DMNC_l": sizes_for("set", "dmnc-late"),
     "DMNC_e": sizes_for("set", "dmnc-early"),
 }
+DUAL_MEMORIES = ("DMNC_l", "DMNC_e")
 
 
 def drug_jobs() -> list[Job]:
-    """Drugs as a set, from one view or both. AUC and F1 are over labels, as the text says; the program has others."""
+    """Drugs as a set, from one view or both. AUC and F1 are over labels, as the text says; the program has others.
+
+    Dual memories leave a trace, for the figures of write gates.
+    """
     settings: dict[str, tuple[str, dict[str, tuple[float, ...] | None]]] = {
         "diagnosis only": ("drugs-set-diagnosis", dict(ONE_VIEW["diagnosis"])),
         "procedure only": ("drugs-set-procedure", dict(ONE_VIEW["procedure"])),
         "both": ("drugs-set", BOTH_VIEWS),
     }
     return [
-        job(task, setting, name, DRUG_MODELS[name], _by_metric(DRUG_METRICS, values), percent=True)
+        job(
+            task,
+            setting,
+            name,
+            DRUG_MODELS[name],
+            _by_metric(DRUG_METRICS, values),
+            percent=True,
+            trace=name in DUAL_MEMORIES,
+        )
         for setting, (task, models) in settings.items()
         for name, values in models.items()
     ]

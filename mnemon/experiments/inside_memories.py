@@ -2,6 +2,7 @@
 
 Read modes: the runs of the odd-even table that have a memory, with the share of each mode while they encode and decode;
 the thesis draws bars without numbers. Write gates: the dual memories of the drug table; the thesis shows one patient.
+Runs are taken over from those tables where they are finished.
 """
 
 import dataclasses
@@ -12,7 +13,6 @@ from mnemon.runner.job import Experiment, Job, Reading
 from mnemon.runner.view_tracing import MODES
 
 FILE = "mnemon/experiments/inside_memories.py"
-WITHOUT_MEMORY = ("Seq2Seq", "Seq2Seq with attention")
 
 
 def read_mode_jobs() -> list[Job]:
@@ -22,18 +22,13 @@ def read_mode_jobs() -> list[Job]:
         for phase in ("encoding", "decoding")
         for mode in MODES
     ]
-    return [
-        dataclasses.replace(job, trace=True, readings=readings)
-        for job in odd_even_jobs()
-        if job.model not in WITHOUT_MEMORY
-    ]
+    return [dataclasses.replace(job, readings=readings) for job in odd_even_jobs() if job.trace]
 
 
 def write_gate_jobs() -> list[Job]:
     """Late and early fusion, from both views."""
     reading = Reading(setting="drugs-set, mean write gate", metric="write_gate", percent=False, traced=True)
-    dual = [job for job in drug_jobs() if job.model in ("DMNC_l", "DMNC_e")]
-    return [dataclasses.replace(job, trace=True, readings=[reading]) for job in dual]
+    return [dataclasses.replace(job, readings=[reading]) for job in drug_jobs() if job.trace]
 
 
 READ_MODES = Experiment(

@@ -1,7 +1,8 @@
 """Odd-even sequence prediction (thesis §4.5.1, Table 4.1): one controller or two, writing while decoding or not.
 
 "After training with 4000 input-output pair of sequences, the models will be tested for the next 1000 pairs": a pair at
-a time, each seen once. Layers and read heads as NOTES and the authors' program have them: one read head.
+a time, each seen once. Layers and read heads as NOTES and the authors' program have them: one read head. Models with a
+memory leave a trace, for the figure of read modes.
 """
 
 from mnemon.models.config import ModelConfig
@@ -28,6 +29,7 @@ THESIS: dict[str, tuple[str, float]] = {
     "DC-MANN": ("dc-mann", 0.161),
     "DCw-MANN": ("dcw-mann", 0.082),
 }
+WITHOUT_MEMORY = ("Seq2Seq", "Seq2Seq with attention")
 
 
 def sizes(model: str) -> ModelConfig:
@@ -47,6 +49,7 @@ def jobs() -> list[Job]:
             config=sizes(model),
             training=TRAINING,
             thesis=thesis,
+            trace=name not in WITHOUT_MEMORY,
         )
         for name, (model, thesis) in THESIS.items()
     ]
