@@ -3,6 +3,7 @@
 Letters: ``T`` time, ``B`` batch, ``I`` input, ``F`` features, ``O`` output.
 """
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeVar, get_args
 
 import torch
@@ -29,6 +30,23 @@ class EngineUsed(NamedTuple):
 
     name: str
     why: str
+
+
+def choose_engine(
+    asked: Engine, why_not: Callable[[], str | None], why_no_step: Callable[[], str | None]
+) -> EngineUsed:
+    """The engine to run on, by why the kernels cannot run all of it, or not even the memory's steps."""
+    if asked == "reference":
+        return EngineUsed("reference", "asked for")
+    reason = why_not()
+    if reason is None:
+        return EngineUsed("native", "covers this cell")
+    if asked == "native":
+        raise UserError(f"the native engine cannot run this: {reason}; write engine='auto' or 'reference'")
+    if why_no_step() is None and not torch.compiler.is_compiling():
+        return EngineUsed("native memory", reason)
+    native.notice_if_not_built()
+    return EngineUsed("reference", reason)
 
 
 class Output(NamedTuple):
@@ -156,7 +174,9 @@ class MANN(nn.Module):
         active = None
         if lengths is not None:
             active = torch.arange(inputs.shape[0], device=inputs.device).unsqueeze(1) < lengths.to(inputs.device)
-        self.engine_used = self._choose_engine(inputs)
+        self.engine_used = choose_engine(
+            self.engine, lambda: native.why_not(self.cell, inputs), lambda: native.why_no_step(self.cell, inputs)
+        )
         if self.engine_used.name == "native" and not trace.is_recording():
             features, state = native.run(self.cell, inputs, state, lengths)
         elif self.engine_used.name == "reference":
@@ -167,19 +187,6 @@ class MANN(nn.Module):
         if active is not None:
             output = output * active.unsqueeze(2)
         return output, state
-
-    def _choose_engine(self, inputs: Float[Tensor, "T B I"]) -> EngineUsed:
-        if self.engine == "reference":
-            return EngineUsed("reference", "asked for")
-        reason = native.why_not(self.cell, inputs)
-        if reason is None:
-            return EngineUsed("native", "covers this cell")
-        if self.engine == "native":
-            raise UserError(f"the native engine cannot run this: {reason}; write engine='auto' or 'reference'")
-        if native.why_no_step(self.cell, inputs) is None and not torch.compiler.is_compiling():
-            return EngineUsed("native memory", reason)
-        native.notice_if_not_built()
-        return EngineUsed("reference", reason)
 
     def _step_by_step(
         self,

@@ -1,6 +1,6 @@
 """Encoders of one or several views, each with a controller and a memory of its own (thesis §4.3, §4.4).
 
-Letters: ``V`` views, ``T`` steps of a view, ``B`` batch, ``E`` embedding, ``H`` hidden, ``N`` slots.
+Letters: ``V`` views, ``T`` steps of a view, ``B`` batch, ``E`` embedding, ``F`` features.
 
 A view is a sequence of tokens; views may differ in length, and what one says at a step need not match the other. With
 late fusion each is encoded by itself. With early fusion their memories are one address space [M_1; M_2; …]: the views
@@ -20,13 +20,16 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from mnemon import trace
 from mnemon.cell import CellState, MemoryCell
 from mnemon.errors import UserError
 from mnemon.memory import DNCMemory, WriteCache
+from mnemon.memory.base import Advance, advance_in_torch
 from mnemon.memory.dnc import DNCState
 from mnemon.memory.write_cache import CachedState
 from mnemon.native import engine as native
-from mnemon.rnn import MANN, Engine
+from mnemon.native import turns
+from mnemon.rnn import MANN, Engine, EngineUsed, choose_engine
 
 Views = Sequence[Int[Tensor, "_ B"]]  # of different lengths
 Lengths = Sequence[Int[Tensor, "B"] | None]
@@ -106,6 +109,7 @@ class EarlyFusion(nn.Module):
     """
 
     engine: Engine = "auto"
+    engine_used: EngineUsed | None = None  # which one ran last, and why
 
     def __init__(self, views: Sequence[ViewEncoder]) -> None:
         super().__init__()
@@ -125,21 +129,19 @@ class EarlyFusion(nn.Module):
         states = [view.cell.init_state(batch) for view in self._each]
         if memories is not None:
             states = [state._replace(memory=memory) for state, memory in zip(states, memories, strict=True)]
-        outputs: list[list[Tensor]] = [[] for _ in states]
-        last = states[0].memory.memory
-        for step in range(max(len(tokens) for tokens in views)):
-            for number, view in enumerate(self._each):
-                if step >= len(views[number]):
-                    continue
-                state = _taking(states[number], last)
-                features, state = self._step(view, embedded[number][step], state, step, lengths[number])
-                states[number], last = state, state.memory.memory
-                outputs[number].append(features[:, : view.cell.controller.hidden_size])
-        states = [_taking(state, last) for state in states]
+        cells = [view.cell for view in self._each]
+        self.engine_used = choose_engine(
+            self.engine, lambda: turns.why_not(cells, embedded[0]), lambda: turns.why_no_step(cells, embedded[0])
+        )
+        if self.engine_used.name == "native" and not trace.is_recording():
+            features, states = turns.run(cells, embedded, states, lengths)
+        else:
+            advance = advance_in_torch if self.engine_used.name == "reference" else native.advance
+            features, states = _step_by_step(cells, embedded, states, lengths, advance)
         return Encoded(
             tuple(state.controller for state in states),
             tuple(state.memory for state in states),
-            tuple(_stack(each, view, batch) for each, view in zip(outputs, self._each, strict=True)),
+            tuple(each[..., : cell.controller.hidden_size] for cell, each in zip(cells, features, strict=True)),
             tuple(lengths),
         )
 
@@ -147,18 +149,6 @@ class EarlyFusion(nn.Module):
         """Each view's memory by itself, as the decoder reads it."""
         memories = zip(encoded.memories, self._memories, strict=True)
         return encoded._replace(memories=tuple(_part(state.memory, memory.own) for state, memory in memories))
-
-    def _step(
-        self,
-        view: ViewEncoder,
-        inputs: Float[Tensor, "B E"],
-        state: CellState,
-        step: int,
-        lengths: Int[Tensor, "B"] | None,
-    ) -> tuple[Tensor, CellState]:
-        active = None if lengths is None else step < lengths.to(inputs.device)
-        advance = native.advance_for(view.cell, inputs, self.engine)
-        return view.cell.step(inputs, state, active, advance)
 
     @property
     def _each(self) -> list[ViewEncoder]:
@@ -170,6 +160,27 @@ class EarlyFusion(nn.Module):
         if not all(isinstance(cache, WriteCache) for cache in caches):
             raise UserError("early fusion needs a WriteCache over a DNCMemory for each view")
         return [cast(WriteCache, cache).memory for cache in caches]
+
+
+def _step_by_step(
+    cells: Sequence[MemoryCell],
+    inputs: Sequence[Float[Tensor, "_ B E"]],
+    states: list[CellState],
+    lengths: Lengths,
+    advance: Advance,
+) -> tuple[list[Float[Tensor, "_ B F"]], list[CellState]]:
+    """The features of every view, zero past the end of a row, and the final states."""
+    features = [[own.new_zeros(0, own.shape[1], cell.feature_size)] for cell, own in zip(cells, inputs, strict=True)]
+    states, last = list(states), states[0].memory.memory
+    for step in range(max(len(own) for own in inputs)):
+        for number, (cell, own, length) in enumerate(zip(cells, inputs, lengths, strict=True)):
+            if step >= len(own):
+                continue
+            active = None if length is None else step < length.to(own.device)
+            seen, state = cell.step(own[step], _taking(states[number], last), active, advance)
+            states[number], last = state, state.memory.memory
+            features[number].append((seen if active is None else seen * active.unsqueeze(1)).unsqueeze(0))
+    return [torch.cat(each) for each in features], [_taking(state, last) for state in states]
 
 
 def _taking(state: CellState, last: DNCState) -> CellState:
@@ -192,9 +203,3 @@ def _part(state: DNCState, own: tuple[int, int] | None) -> DNCState:
         write_weights=state.write_weights[:, slots],
         reads=state.reads,
     )
-
-
-def _stack(outputs: list[Tensor], view: ViewEncoder, batch: int) -> Tensor:
-    if outputs:
-        return torch.stack(outputs)
-    return view.cell.controller.weight_ih.new_zeros(0, batch, view.cell.controller.hidden_size)

@@ -146,7 +146,7 @@ class EncoderDecoder(nn.Module):
     @property
     def engine_used(self) -> dict[str, EngineUsed | None]:
         """Which engine ran each part last, and why."""
-        return {name: part.engine_used for name, part in self.named_modules() if isinstance(part, MANN)}
+        return {name: part.engine_used for name, part in self.named_modules() if isinstance(part, MANN | EarlyFusion)}
 
     @property
     def _networks(self) -> list[MANN]:

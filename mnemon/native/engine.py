@@ -24,7 +24,7 @@ from mnemon.controllers import (
     OriginalLSTMController,
 )
 from mnemon.errors import UserError
-from mnemon.interface import LinearInterface
+from mnemon.interface import HeadwiseInterface, LinearInterface
 from mnemon.memory import DNCMemory, JoinedMemory, LRUAMemory, Memory, NoMemory, NTMMemory
 from mnemon.memory.base import Advance, advance_in_torch
 from mnemon.memory.joined import Joined
@@ -118,7 +118,8 @@ def _ntm(memory: NTMMemory) -> dict[str, Any]:
     return {"writes": memory.writes, "shift_reach": memory.shift_reach, "read_first": memory.read_first}
 
 
-def _dnc(memory: DNCMemory) -> dict[str, Any]:
+def dnc_options(memory: DNCMemory) -> dict[str, Any]:
+    """What the kernels are told of it but for its sizes."""
     options = ("links", "masked_lookup", "erase_freed", "sharp_links", "read_first")
     first, end = memory.own or (0, 0)
     own = {"own_first": first, "own_end": end}
@@ -133,12 +134,12 @@ def _joined(memory: JoinedMemory) -> dict[str, Any]:
     """Slots and words of one, heads of all."""
     one, count = memory.memories[0], len(memory.memories)
     assert isinstance(one, DNCMemory)
-    return {**_dnc(one), "parts": count, "slots": one.slots, "word": one.word, "reads": count * one.reads}
+    return {**dnc_options(one), "parts": count, "slots": one.slots, "word": one.word, "reads": count * one.reads}
 
 
 MEMORIES: dict[type[Any], tuple[str, Callable[[Any], dict[str, Any]]]] = {
     NTMMemory: ("ntm", _ntm),
-    DNCMemory: ("dnc", _dnc),
+    DNCMemory: ("dnc", dnc_options),
     LRUAMemory: ("lrua", _lrua),
     NoMemory: ("none", lambda _: {}),
     JoinedMemory: ("joined", _joined),
@@ -157,6 +158,13 @@ class InterfaceWeights(NamedTuple):
 
 def _linear(interface: LinearInterface) -> InterfaceWeights:
     return InterfaceWeights(interface.weight, interface.bias, None, None, {})
+
+
+def _headwise(interface: HeadwiseInterface) -> InterfaceWeights:
+    """The heads' weights as those of one interface."""
+    heads = cast(Iterable[LinearInterface], interface.heads)
+    biases = [head.weight.new_zeros(len(head.weight)) if head.bias is None else head.bias for head in heads]
+    return InterfaceWeights(torch.cat([head.weight for head in heads]), torch.cat(biases), None, None, {})
 
 
 def _stored(interface: StoredProgramInterface) -> InterfaceWeights:
@@ -182,6 +190,7 @@ def _stored(interface: StoredProgramInterface) -> InterfaceWeights:
 
 INTERFACES: dict[type[Any], Callable[[Any], InterfaceWeights]] = {
     LinearInterface: _linear,
+    HeadwiseInterface: _headwise,
     StoredProgramInterface: _stored,
 }
 
@@ -223,18 +232,24 @@ def _missing_kernels(cell: MemoryCell) -> Iterator[str]:
         yield f"no kernel for {type(cell.memory).__name__} as a whole"
     if not _alike(cell.memory):
         yield "no kernel for joined memories but DNCs that are alike"
+    yield from missing_around_memory(cell)
+    if type(cell.writing) not in WRITINGS:
+        yield f"no kernel for {type(cell.writing).__name__}"
+    if _recalling(cell.writing).get("cached", 0) > MOST_CACHED:
+        yield f"the kernels recall at most {MOST_CACHED} outputs"
+
+
+def missing_around_memory(cell: MemoryCell) -> Iterator[str]:
+    """Why the kernels cannot run the controller and the interface of a cell."""
     if type(cell.controller) not in CONTROLLERS:
         yield f"no kernel for {type(cell.controller).__name__}"
     if not cell.sees_reads:
         yield "no kernel for a cell that does not see what it reads"
     if cell.controller.programs is not None:
         yield "no kernel for programs in the state network"
-    if type(cell.interface) not in INTERFACES:
+    heads = [*cell.interface.heads] if isinstance(cell.interface, HeadwiseInterface) else []
+    if type(cell.interface) not in INTERFACES or any(type(head) is not LinearInterface for head in heads):
         yield f"no kernel for {type(cell.interface).__name__}"
-    if type(cell.writing) not in WRITINGS:
-        yield f"no kernel for {type(cell.writing).__name__}"
-    if _recalling(cell.writing).get("cached", 0) > MOST_CACHED:
-        yield f"the kernels recall at most {MOST_CACHED} outputs"
 
 
 def _obstacles(cell: MemoryCell, inputs: Tensor) -> Iterator[str]:
@@ -275,7 +290,7 @@ def _alike(memory: Memory[Any, Any]) -> bool:
         return True
     if any(type(one) is not DNCMemory for one in memory.memories):
         return False
-    first, *others = (_sizes(one) | _dnc(one) for one in cast(Iterable[DNCMemory], memory.memories))
+    first, *others = (sizes_of(one) | dnc_options(one) for one in cast(Iterable[DNCMemory], memory.memories))
     return all(other == first for other in others)
 
 
@@ -286,11 +301,12 @@ def _most_heads(memory: Memory[Any, Any]) -> int:
 def advance(memory: Memory[Any, Any], vector: Tensor, state: Any, write: bool) -> Any:
     """One step of a memory, steered by an interface vector."""
     name, options = MEMORIES[type(memory)]
-    numbers = cell_numbers(_sizes(memory) | options(memory))
+    numbers = cell_numbers(sizes_of(memory) | options(memory))
     return type(state)(*run_step(vector, state, write, name, numbers))
 
 
-def _sizes(memory: Memory[Any, Any]) -> dict[str, Any]:
+def sizes_of(memory: Memory[Any, Any]) -> dict[str, Any]:
+    """Of its vector, and of what it holds."""
     return {"interface": memory.interface_size, "slots": memory.slots, "word": memory.word, "reads": memory.reads}
 
 
@@ -369,7 +385,7 @@ def _kernel(cell: MemoryCell) -> _Kernel:
         "input": controller.input_size,
         "hidden": controller.hidden_size,
         "preactivations": weights.inputs.shape[0],
-        **_sizes(memory),
+        **sizes_of(memory),
         **options(memory),
         **interface.options,
         **_recalling(cell.writing),

@@ -23,7 +23,7 @@ class Config(ctypes.Structure):
                 *("steps", "batch", "input", "hidden", "preactivations", "interface"),
                 *("slots", "word", "reads", "writes", "shift_reach"),
                 *("read_first", "links", "masked_lookup", "erase_freed", "sharp_links", "strengths"),
-                *("own_first", "own_end", "parts"),
+                *("own_first", "own_end", "parts", "controllers"),
                 *("programs", "stores", "key", "squashed_keys", "drawn"),
                 *("cached", "attention"),
                 *("checkpoint_every", "threads", "keep_records"),

@@ -30,6 +30,7 @@ WEIGHTS = 10  # tensors of a call that gradients are asked for, but for the stat
 PLAIN = 7  # what no gradient is asked for: ends, noise, lengths, schedule, kernel, numbers, keep
 WORKSPACES = 4  # records of the controller, records of the memory, contents of the memory, recalled outputs
 RECALL = 4  # added to the Access of a step before which the last outputs are recalled; kRecall in src/config.hpp
+FIRST_TURN = 3  # the bit of the one whose turn is the first, and so on; kTurns in src/config.hpp
 
 _CALL_FIELDS = ("steps", "batch", "checkpoint_every", "threads", "keep_records")
 _CELL_FIELDS = [field[0] for field in Config._fields_ if field[0] not in _CALL_FIELDS]
@@ -228,7 +229,7 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
     saved = ctx.saved_tensors
     weights, (features, *rest) = saved[:WEIGHTS], saved[WEIGHTS:]
     workspaces, (ends, noise, lengths, schedule, *state) = rest[:WORKSPACES], rest[WORKSPACES:]
-    inputs, from_inputs, from_hidden, bias, _, interface_bias, *by_row, cache = weights
+    inputs, from_inputs, from_hidden, bias, interface, interface_bias, *by_row, cache = weights
     none = inputs.new_empty(0)  # its address is null, which the kernel takes for zeros
     dfeatures = torch.zeros_like(features) if gradients[0] is None else gradients[0]
     dfinal = [none if part is None else part for part in gradients[1 : 1 + ctx.states]]
@@ -236,26 +237,37 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
     called = (state, ends, noise, lengths, schedule, features, workspaces, ctx.kernel, ctx.numbers)
     dpre, dvector, dextra, dkeys, dattention, dcache, *dstate = differentiate(dfeatures, dfinal, *weights, *called)
     # What the steps share, their weights, is two products over all of them. The first has [x_t, h_{t−1}, r_{t−1}, 1].
-    hidden, reads = state[0], state[-1].flatten(1)
-    sizes = [inputs.shape[2], hidden.shape[1], reads.shape[1], 1]
+    # Controllers that take turns (V of them, mostly one) have a share of everything.
+    count = state[0].shape[1] // interface.shape[1]
+    hidden, reads = state[0].unflatten(1, (count, -1)), state[-1].reshape(len(state[-1]), count, -1)
+    shares = [part.unflatten(2, (count, -1)).flatten(0, 1) for part in (inputs, features, dpre, dvector)]
+    own_inputs, own_features, own_dpre, own_dvector = shares  # each T·B V _
+    sizes = [own_inputs.shape[2], hidden.shape[2], reads.shape[2], 1]
     channels, size = sizes[:2]
-    seen = inputs.new_empty(*inputs.shape[:2], sum(sizes))
-    seen[..., :channels] = inputs
-    seen[:1, :, channels:-1] = torch.cat([hidden, reads], dim=1)
-    seen[1:, :, channels:-1] = features[:-1]
+    seen = inputs.new_empty(*inputs.shape[:2], count, sum(sizes))
+    seen[..., :channels] = inputs.unflatten(2, (count, -1))
+    seen[:1, ..., channels:-1] = torch.cat([hidden, reads], dim=2)
+    seen[1:, ..., channels:-1] = features[:-1].unflatten(2, (count, -1))
     seen[..., -1] = 1
     if cache is not None:
-        recalls = (schedule & RECALL).bool().unsqueeze(2)
+        recalls = (schedule & RECALL).bool().view(*schedule.shape, 1, 1)
         at_hidden = seen[..., channels : channels + size]
-        at_hidden.copy_(torch.where(recalls, workspaces[-1], at_hidden))
-    at_all = seen.flatten(0, 1).T @ dpre.flatten(0, 1)  # transposed: the product is faster that way around
-    at_x, at_h, at_r, at_one = (part.T for part in at_all.split_with_sizes(sizes))
+        at_hidden.copy_(torch.where(recalls, workspaces[-1].unsqueeze(2), at_hidden))
+    # Transposed: the products are faster that way around.
+    at_seen = _rows([one.T @ own for one, own in zip(seen.flatten(0, 1).unbind(1), own_dpre.unbind(1), strict=True)])
+    at_x, at_h, at_r, at_one = at_seen.split_with_sizes(sizes, dim=1)
+    outputs = own_features[..., :size].unbind(1)
+    weights_of_inputs = from_inputs[:, :channels].chunk(count)
     return (
-        dpre @ from_inputs[:, :channels] if inputs.requires_grad else None,
+        torch.cat(
+            [own @ weight for own, weight in zip(own_dpre.unbind(1), weights_of_inputs, strict=True)], dim=1
+        ).view_as(inputs)
+        if inputs.requires_grad
+        else None,
         torch.cat([at_x, at_r], dim=1),
         None if from_hidden is None else at_h,
         None if bias is None else at_one.squeeze(1),
-        (features.flatten(0, 1)[:, :size].T @ dvector.flatten(0, 1)).T,
+        _rows([one.T @ own for one, own in zip(outputs, own_dvector.unbind(1), strict=True)]),
         None if interface_bias is None else dvector.sum((0, 1)),
         *(
             None if part is None else gradient.sum(0).view_as(part)
@@ -265,6 +277,11 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
         dstate,
         *(None,) * 7,
     )
+
+
+def _rows(transposed: list[Tensor]) -> Tensor:
+    """The rows of all controllers, one after the other."""
+    return transposed[0].T if len(transposed) == 1 else torch.cat([one.T for one in transposed])
 
 
 sequence.register_autograd(_backward, setup_context=_keep_for_backward)

@@ -14,16 +14,20 @@ struct Config {
     int32_t read_first, links, masked_lookup, erase_freed, sharp_links, strengths;
     int32_t own_first, own_end;                               // the slots that a DNC writes; both 0: all
     int32_t parts;                                            // joined memories; X and R are those of all, N of one
+    int32_t controllers;                                      // that take turns; I, H, P, X and R are those of all
     int32_t programs, stores, key, squashed_keys, drawn;      // P, S, K of stored programs; no programs: linear
     int32_t cached, attention;                                // outputs that are recalled, and K of what chooses them
     int32_t checkpoint_every, threads, keep_records;
     double clip, decay, temperature;
 };
 
+inline int controllers(const Config& c) { return c.controllers ? c.controllers : 1; }
+
 // What a step does with the memory; the numbers of Access in mnemon/writing.py. In a schedule, kRecall is added to it
-// where the last outputs are recalled before the step.
+// where the last outputs are recalled before the step, and above kTurns there is a bit for each who takes a turn.
 enum Access : uint8_t { kHold = 0, kRead = 1, kWrite = 2 };
 constexpr uint8_t kRecall = 4;
+constexpr int kTurns = 3;
 
 // Hands out places in a record: every field starts at a whole vector.
 template <class T> struct Places {

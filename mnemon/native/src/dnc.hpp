@@ -34,7 +34,7 @@ template <class T> struct DNCMemory {
           clip((T)c.clip), free_gate(W + 1), modes(W + 2), mask(modes + (links ? 3 : 0)),
           sharpness(mask + (masked ? W : 0)), read_head(sharpness + (sharp ? 2 : 0)), erase(W + 1), add(2 * W + 1),
           allocation_gate(3 * W + 1), write_gate(3 * W + 2), write_mask(3 * W + 3), xi(places.take(X)),
-          raw(places.take(clip > 0 ? X : 0)), ik(places.take(R + 1)), im(places.take((masked ? R + 1 : 1) * Np)),
+          raw(places.take(clip > 0 ? X : 0)), ik(places.take(R + 1)), im(places.take(inverses())),
           similarity(places.take((R + 1) * Np)), content(places.take((R + 1) * Np)), kept(places.take(N)),
           usage(places.take(N)), order(places.take(N)), products(places.take(N)),
           write_weights(places.take(N)), read_weights(links ? places.take(R * Np) : content),
@@ -148,7 +148,8 @@ template <class T> struct DNCMemory {
             for (int i = 0; i < X; i++) dxi[i] = record[raw + i] >= -clip && record[raw + i] <= clip ? dxi[i] : 0;
     }
 
-  private:
+    // ---- for memories that are made of this one ----
+
     struct Carry {
         T *memory, *links, *usage, *precedence, *read_weights, *write_weights;
     };
@@ -156,7 +157,11 @@ template <class T> struct DNCMemory {
         T* rows = carry + content_size;
         return {carry, carry + (long)W * Np, rows, rows + Np, rows + 2 * Np, rows + (long)(R + 2) * Np};
     }
+    long inverses() const { return (long)(masked ? R + 1 : 1) * Np; }           // at `im`
+    long write_vector() const { return (long)R * read_head + add; }             // in the interface vector
+    T clipped(T value) const { return clip > 0 ? std::min(std::max(value, -clip), clip) : value; }
 
+  private:
     struct Scratch {
         T *strengths, *dstrengths, *dcontent, *dforward, *dbackward, *row, *dkept, *dallocated, *near, *freed;
     };
@@ -174,7 +179,7 @@ template <class T> struct DNCMemory {
     void activate(T* record) const {
         if (clip > 0) {
             std::memcpy(record + raw, record + xi, X * sizeof(T));
-            for (int i = 0; i < X; i++) record[xi + i] = std::min(std::max(record[xi + i], -clip), clip);
+            for (int i = 0; i < X; i++) record[xi + i] = clipped(record[xi + i]);
         }
         for (int h = 0; h <= R; h++) {
             T* part = record + head(h);

@@ -13,14 +13,14 @@
 namespace mnemon {
 
 template <class T> struct Interface {
-    int X, P, S, K, raw_size;  // ξ, programs (0: linear), stores, key, numbers of a step
+    int X, P, S, K, raw_size, width;  // ξ, programs (0: linear), stores, key, numbers of a step, of a linear one padded
     bool squashed, drawn;
     T temperature;
     long raw, cosine, mixed, chosen;  // places in a record: the numbers, c, w, and what runs
 
     Interface(const Config& c, Places<T>& places)
-        : X(c.interface), P(c.programs), S(c.stores), K(c.key), raw_size(numbers(c)), squashed(c.squashed_keys),
-          drawn(c.drawn), temperature((T)c.temperature), raw(places.take(P ? raw_size : 0)),
+        : X(c.interface), P(c.programs), S(c.stores), K(c.key), raw_size(numbers(c)),
+          width(controllers(c) * padded<T>(X / controllers(c))), squashed(c.squashed_keys), drawn(c.drawn), temperature((T)c.temperature), raw(places.take(P ? raw_size : 0)),
           cosine(places.take(S * P)), mixed(places.take(S * P)), chosen(drawn ? places.take(S * P) : mixed) {}
 
     static int numbers(const Config& c) {
@@ -30,7 +30,7 @@ template <class T> struct Interface {
     // keys: S P K; ends: where each store's stretch of ξ ends; noise: S P, or null.
     void forward(T* record, const T* from, T* xi, const T* keys, const int64_t* ends, const T* noise) const {
         if (!P) {
-            copy(xi, from, padded<T>(X));
+            copy(xi, from, width);
             return;
         }
         copy(record + raw, from, raw_size);

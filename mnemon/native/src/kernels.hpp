@@ -1,5 +1,5 @@
 // The C interface, in single and double precision. For every controller and memory the sizes of the workspaces, forward
-// and backward: mnemon_<controller>_<memory>_<what>_<precision>. For every memory, joined ones apart, a step by itself:
+// and backward: mnemon_<controller>_<memory>_<what>_<precision>. For every memory, compound ones apart, a step by itself:
 // mnemon_<memory>_step_<what>_<precision>. One file per memory makes them, so that compilers can work side by side.
 #pragma once
 

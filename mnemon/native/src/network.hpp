@@ -4,6 +4,10 @@
 // are read once for all of them. What backward needs of a step is a *record*: the controller has one for every step, the
 // memory one for every step that accesses it. The memory's content (and links) is large, so it is kept only every few
 // accesses and played back from there.
+//
+// Controllers that take turns at a memory (turns.hpp) go side by side: V of them, each with a share of the inputs, hidden
+// units, preactivations, interface vector and reads, and weights of its own. Features are [h, r] of the first, then of
+// the next, and so are all numbers that come from them. I, H, P, Z, Q and F are those of one; V is mostly 1.
 #pragma once
 
 #include <algorithm>
@@ -26,11 +30,12 @@ constexpr int kMostRecalled = 1024;  // outputs; as MOST_CACHED in mnemon/native
 template <class T, template <class> class ControllerOf, template <class> class MemoryOf> class Network {
   public:
     explicit Network(const Config& config)
-        : c(config), controller(config, controller_places), memory(config, memory_places),
-          interface(config, memory_places), recall(config), I(c.input), H(c.hidden), P(c.preactivations), X(c.interface),
-          Z(interface.raw_size), Q(c.reads * c.word), F(H + Q), Zp(padded<T>(Z)), Hp(padded<T>(H)), Pp(padded<T>(P)),
-          Fp(padded<T>(F)), wrote(memory_places.take(1)), controller_record(controller_places.used),
-          memory_record(memory_places.used), rows_together(rows_to_go_together()) {}
+        : c(config), V(controllers(c)), controller(one_of(c), controller_places), memory(config, memory_places),
+          interface(config, memory_places), recall(config), I(c.input / V), H(c.hidden / V), P(c.preactivations / V),
+          X(c.interface), Z(interface.raw_size / V), Q(c.reads * c.word / V), F(H + Q), Zp(padded<T>(Z)),
+          Hp(padded<T>(H)), Pp(padded<T>(P)), Fp(padded<T>(F)), wrote(memory_places.take(1)),
+          one_record(controller_places.used), controller_record(V * one_record), memory_record(memory_places.used),
+          rows_together(rows_to_go_together()) {}
 
     // Numbers in a record of the controller, in a record of the memory, and in the memory's content.
     void sizes(long* to) const { to[0] = controller_record, to[1] = memory_record, to[2] = memory.content_size; }
@@ -38,15 +43,17 @@ template <class T, template <class> class ControllerOf, template <class> class M
     void forward(const Forward<T>& call) const {
         static thread_local Workspace shared;
         const Panels<T> inputs(I, P), features(F, P), hidden(H, Z);
-        T* room = shared.get<T>(inputs.size() + features.size() + hidden.size() + Pp + Zp);
-        auto take = [&](long numbers) { return room += numbers, room - numbers; };
+        T* room = shared.get<T>(V * (inputs.size() + features.size() + hidden.size() + Pp + Zp));
+        auto take = [&](long numbers) { return room += V * numbers, room - V * numbers; };
         T *from_inputs = take(inputs.size()), *from_features = take(features.size()), *to_interface = take(hidden.size());
         T *bias = take(Pp), *interface_bias = take(Zp);
-        inputs.pack(from_inputs, [&](int k, int n) { return call.from_inputs[(long)n * (I + Q) + k]; });
-        features.pack(from_features, [&](int k, int n) { return from_feature(call, k, n); });
-        hidden.pack(to_interface, [&](int k, int n) { return call.interface[(long)n * H + k]; });
-        copy_or_zero(call.bias, P, bias);
-        copy_or_zero(call.interface_bias, Z, interface_bias);
+        for (int v = 0; v < V; v++) {
+            inputs.pack(from_inputs + v * inputs.size(), [&](int k, int n) { return from_input(call, v, k, n); });
+            features.pack(from_features + v * features.size(), [&](int k, int n) { return from_feature(call, v, k, n); });
+            hidden.pack(to_interface + v * hidden.size(), [&](int k, int n) { return to_vector(call, v, k, n); });
+            copy_or_zero(call.bias ? call.bias + v * P : nullptr, P, bias + v * Pp);
+            copy_or_zero(call.interface_bias ? call.interface_bias + v * Z : nullptr, Z, interface_bias + v * Zp);
+        }
         const Weights weights{from_inputs, from_features, bias, to_interface, interface_bias};
         in_parallel(tiles(), c.threads, [&](int tile) { forward_tile(call, tile, weights); });
     }
@@ -54,39 +61,52 @@ template <class T, template <class> class ControllerOf, template <class> class M
     void backward(const Forward<T>& call, const Backward<T>& gradients) const {
         static thread_local Workspace shared;
         const Panels<T> features(P, F), hidden(Z, H);
-        T* to_features = shared.get<T>(features.size() + hidden.size());
-        T* to_hidden = to_features + features.size();
-        features.pack(to_features, [&](int k, int n) { return from_feature(call, n, k); });
-        hidden.pack(to_hidden, [&](int k, int n) { return call.interface[(long)k * H + n]; });
+        T* to_features = shared.get<T>(V * (features.size() + hidden.size()));
+        T* to_hidden = to_features + V * features.size();
+        for (int v = 0; v < V; v++) {
+            features.pack(to_features + v * features.size(), [&](int k, int n) { return from_feature(call, v, n, k); });
+            hidden.pack(to_hidden + v * hidden.size(), [&](int k, int n) { return to_vector(call, v, n, k); });
+        }
         in_parallel(tiles(), c.threads, [&](int tile) { backward_tile(call, gradients, tile, to_features, to_hidden); });
     }
 
   private:
     Config c;
+    int V;
     Places<T> controller_places, memory_places;
     ControllerOf<T> controller;
     MemoryOf<T> memory;
     Interface<T> interface;
     Recall<T> recall;
     int I, H, P, X, Z, Q, F, Zp, Hp, Pp, Fp;
-    long wrote, controller_record, memory_record;
+    long wrote, one_record, controller_record, memory_record;
     int rows_together;
 
     // A call's weights, in panels.
     struct Weights {
         const T *from_inputs, *from_features, *bias, *interface, *interface_bias;
     };
-    // The weight that takes number k of [h, r] to preactivation n.
-    T from_feature(const Forward<T>& call, int k, int n) const {
-        if (k >= H) return call.from_inputs[(long)n * (I + Q) + I + k - H];
-        return call.from_hidden ? call.from_hidden[(long)n * H + k] : 0;
+    // The weights of controller v that take number k of x, or of [h, r], to preactivation n, and of h to number n of the
+    // interface.
+    T from_input(const Forward<T>& call, long v, int k, int n) const {
+        return call.from_inputs[(v * P + n) * (I + Q) + k];
     }
+    T from_feature(const Forward<T>& call, long v, int k, int n) const {
+        if (k >= H) return from_input(call, v, I + k - H, n);
+        return call.from_hidden ? call.from_hidden[(v * P + n) * H + k] : 0;
+    }
+    T to_vector(const Forward<T>& call, long v, int k, int n) const { return call.interface[(v * Z + n) * H + k]; }
     static void copy_or_zero(const T* from, int n, T* to) {
         if (from) copy(to, from, n);
         else set_zero(to, n);
         zero_padding(to, n);
     }
 
+    static Config one_of(Config c) {
+        c.preactivations /= controllers(c);
+        c.hidden /= controllers(c);
+        return c;
+    }
     int rows_to_go_together() const {
         const long share = (c.batch + c.threads - 1) / c.threads;
         const long near = kNearBytes / std::max(1L, (long)sizeof(T) * memory.content_size);
@@ -95,7 +115,12 @@ template <class T, template <class> class ControllerOf, template <class> class M
     int tiles() const { return (c.batch + rows_together - 1) / rows_together; }
     int length(const Forward<T>& call, long row) const { return call.lengths ? (int)call.lengths[row] : c.steps; }
     Access access(const Forward<T>& call, int step, long row) const {
-        return call.schedule ? (Access)(call.schedule[(long)step * c.batch + row] & ~kRecall) : kWrite;
+        return call.schedule ? (Access)(call.schedule[(long)step * c.batch + row] & (kRecall - 1)) : kWrite;
+    }
+    // What a memory is told of an access: 0 where it does not write, else whose turns they are.
+    int turns(const Forward<T>& call, int step, long row) const {
+        if (access(call, step, row) != kWrite) return 0;
+        return call.schedule ? std::max(1, call.schedule[(long)step * c.batch + row] >> kTurns) : 1;
     }
     bool recalls(const Forward<T>& call, int step, long row) const {
         return recall.L && call.schedule[(long)step * c.batch + row] & kRecall && step < length(call, row);
@@ -112,13 +137,13 @@ template <class T, template <class> class ControllerOf, template <class> class M
         return call.checkpoints + ((long)(number / c.checkpoint_every) * c.batch + row) * memory.content_size;
     }
     T* features_at(const Forward<T>& call, int step, long row) const {
-        return call.features + ((long)step * c.batch + row) * F;
+        return call.features + ((long)step * c.batch + row) * V * F;
     }
 
     // The controller's output after a step; before the first, what it started from and what was cached.
     const T* output_at(const Forward<T>& call, int step, long row) const {
         if (step >= 0) return features_at(call, step, row);
-        if (step == -1) return call.state[0] + row * H;
+        if (step == -1) return call.state[0] + row * V * H;
         return call.cache + (row * recall.L + recall.L + 1 + step) * H;
     }
     T* recalled_at(const Forward<T>& call, int step, long row) const {
@@ -131,58 +156,71 @@ template <class T, template <class> class ControllerOf, template <class> class M
     void forward_tile(const Forward<T>& call, int tile, const Weights& weights) const {
         static thread_local Workspace own;
         const int first = tile * rows_together, rows = std::min(rows_together, c.batch - first);
-        T* contents = own.get<T>(rows * (memory.content_size + 2 * F + Zp) +
+        T* contents = own.get<T>(rows * (memory.content_size + V * (2 * F + Zp)) +
                                  std::max(memory.scratch_size, recall.scratch_size));
         T* start = contents + rows * memory.content_size;  // [h, r] before the first step
-        T* recalling = start + (long)rows * F;             // [h, r] before a step that recalls
-        T* vectors = recalling + (long)rows * F;
-        T* scratch = vectors + (long)rows * Zp;
+        T* recalling = start + (long)rows * V * F;         // [h, r] before a step that recalls
+        T* vectors = recalling + (long)rows * V * F;
+        T* scratch = vectors + (long)rows * V * Zp;
         const T* const* memory_state = call.state + controller.kStates;
         int longest = 0, accesses[kMostRows] = {};
         for (int i = 0; i < rows; i++) {
             const long row = first + i;
-            controller.begin(controller_at(call, 0, row), call.state, row);
+            T* features = start + (long)i * V * F;
             memory.begin(memory_at(call, 0, row), contents + i * memory.content_size, memory_state, row);
-            copy(start + (long)i * F, call.state[0] + row * H, H);
-            copy(start + (long)i * F + H, memory_state[memory.kStates - 1] + row * Q, Q);
+            for (int v = 0; v < V; v++) {
+                controller.begin(controller_at(call, 0, row) + v * one_record, call.state, row * V + v);
+                copy(features + v * F, call.state[0] + (row * V + v) * H, H);
+                copy(features + v * F + H, memory_state[memory.kStates - 1] + (row * V + v) * Q, Q);
+            }
             longest = std::max(longest, length(call, row));
-            if (length(call, row) == 0) finish(call, row, 0, start + (long)i * F, contents + i * memory.content_size);
+            if (length(call, row) == 0) finish(call, row, 0, features, contents + i * memory.content_size);
         }
         for (int t = 0; t < longest; t++) {
-            const T* before = t ? features_at(call, t - 1, first) : start;  // [h, r], rows F apart
+            const T* before = t ? features_at(call, t - 1, first) : start;  // [h, r], rows V F apart
             before = with_recalled(call, t, first, rows, before, recalling, scratch);
             T* after = features_at(call, t, first);
             T* records = controller_at(call, t + 1, first);
             const T* records_before = controller_at(call, t, first);
-            T* pre = records + controller.pre;
-            const T* inputs = call.inputs + ((long)t * c.batch + first) * I;
-            Panels<T>(I, P).product({inputs, I, weights.bias, 0, pre, controller_record}, rows, weights.from_inputs);
-            Panels<T>(F, P).product({before, F, pre, controller_record, pre, controller_record}, rows,
-                                    weights.from_features);
+            const T* inputs = call.inputs + ((long)t * c.batch + first) * V * I;
+            for (int v = 0; v < V; v++) {
+                T* pre = records + v * one_record + controller.pre;
+                const Panels<T> of_inputs(I, P), of_features(F, P);
+                of_inputs.product({inputs + v * I, V * I, weights.bias + v * Pp, 0, pre, controller_record}, rows,
+                                  weights.from_inputs + v * of_inputs.size());
+                of_features.product({before + v * F, V * F, pre, controller_record, pre, controller_record}, rows,
+                                    weights.from_features + v * of_features.size());
+            }
             bool accessed = false;
             for (int i = 0; i < rows; i++) {
                 if (t >= length(call, first + i)) continue;
-                controller.forward(records + i * controller_record, records_before + i * controller_record,
-                                   before + (long)i * F, after + (long)i * F, call.extra);
+                for (int v = 0; v < V; v++) {
+                    const long record = i * controller_record + v * one_record, features = ((long)i * V + v) * F;
+                    controller.forward(records + record, records_before + record, before + features, after + features,
+                                       call.extra);
+                }
                 accessed |= access(call, t, first + i) != kHold;
             }
-            if (accessed)
-                Panels<T>(H, Z).product({after, F, weights.interface_bias, 0, vectors, Zp}, rows, weights.interface);
+            for (int v = 0; accessed && v < V; v++) {
+                const Panels<T> of_hidden(H, Z);
+                of_hidden.product({after + v * F, V * F, weights.interface_bias + v * Zp, 0, vectors + v * Zp, V * Zp},
+                                  rows, weights.interface + v * of_hidden.size());
+            }
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
                 if (t >= length(call, row)) continue;
-                T *content = contents + i * memory.content_size, *features = after + (long)i * F;
-                const Access kind = access(call, t, row);
-                if (kind == kHold) {
+                T *content = contents + i * memory.content_size, *features = after + (long)i * V * F;
+                if (access(call, t, row) == kHold) {
                     copy(features + H, before + (long)i * F + H, Q);
                 } else {
                     T *now = memory_at(call, accesses[i] + 1, row), *then = memory_at(call, accesses[i], row);
                     if (c.keep_records && accesses[i] % c.checkpoint_every == 0)
                         copy(checkpoint_at(call, accesses[i], row), content, memory.content_size);
-                    interface.forward(now, vectors + (long)i * Zp, now + memory.xi, call.keys, call.ends,
+                    interface.forward(now, vectors + (long)i * V * Zp, now + memory.xi, call.keys, call.ends,
                                       noise_at(call, t, row));
-                    now[wrote] = kind == kWrite;
-                    memory.forward(now, then, content, features + H, kind == kWrite, scratch);
+                    const int writes = turns(call, t, row);
+                    now[wrote] = (T)writes;
+                    memory.forward(now, then, content, features + H, writes, scratch);
                     accesses[i]++;
                 }
                 if (t + 1 == length(call, row)) finish(call, row, accesses[i], features, content);
@@ -211,11 +249,13 @@ template <class T, template <class> class ControllerOf, template <class> class M
     void finish(const Forward<T>& call, long row, int accesses, const T* features, const T* content) const {
         const int end = length(call, row);
         T* const* memory_final = call.final_state + controller.kStates;
-        copy(call.final_state[0] + row * H, features, H);
-        controller.end(controller_at(call, end, row), call.final_state, row);
+        for (int v = 0; v < V; v++) {
+            copy(call.final_state[0] + (row * V + v) * H, features + v * F, H);
+            controller.end(controller_at(call, end, row) + v * one_record, call.final_state, row * V + v);
+            copy(memory_final[memory.kStates - 1] + (row * V + v) * Q, features + v * F + H, Q);
+        }
         memory.end(memory_at(call, accesses, row), content, memory_final, row);
-        copy(memory_final[memory.kStates - 1] + row * Q, features + H, Q);
-        for (int t = end; t < c.steps; t++) set_zero(features_at(call, t, row), F);
+        for (int t = end; t < c.steps; t++) set_zero(features_at(call, t, row), (long)V * F);
     }
 
     void backward_tile(const Forward<T>& call, const Backward<T>& gradients, int tile, const T* to_features,
@@ -223,20 +263,20 @@ template <class T, template <class> class ControllerOf, template <class> class M
         static thread_local Workspace own;
         const int first = tile * rows_together, rows = std::min(rows_together, c.batch - first);
         const int every = c.checkpoint_every;
-        const long content = memory.content_size, carry_size = memory.carry_size + controller.carry_size;
+        const long content = memory.content_size, carry_size = memory.carry_size + V * controller.carry_size;
         const long keys_size = (long)interface.S * interface.P * interface.K;
         const long past = (long)(recall.L ? recall.L + 1 : 0) * H;
-        const long per_row = carry_size + 2 * Fp + Hp + past + every * content;
+        const long per_row = carry_size + V * (2 * Fp + Hp) + past + every * content;
         T* carries = own.get<T>(rows * per_row + std::max(memory.scratch_size, recall.scratch_size + H) +
                                 padded<T>(X) + interface.P);
         T* dfeatures = carries + rows * carry_size;  // d[h, r] that came from the step after
-        T* dnow = dfeatures + (long)rows * Fp;       // with what came from the output
-        T* dhidden = dnow + (long)rows * Fp;
-        T* dpast = dhidden + (long)rows * Hp;        // of outputs that were recalled, by step modulo L; of h_0 the last
+        T* dnow = dfeatures + (long)rows * V * Fp;   // with what came from the output
+        T* dhidden = dnow + (long)rows * V * Fp;
+        T* dpast = dhidden + (long)rows * V * Hp;    // of outputs that were recalled, by step modulo L; of h_0 the last
         T* dxi = dpast + rows * past;                // of stored programs
         T* contents = dxi + padded<T>(X) + interface.P;  // after each of a few accesses
         T* scratch = contents + rows * every * content;
-        set_zero(carries, rows * (carry_size + 2 * Fp + Hp + past));
+        set_zero(carries, rows * (carry_size + V * (2 * Fp + Hp) + past));
         const T* const* dmemory_final = gradients.dfinal_state + controller.kStates;
 
         int longest = 0, accesses[kMostRows] = {}, played_back[kMostRows];
@@ -244,7 +284,9 @@ template <class T, template <class> class ControllerOf, template <class> class M
             const long row = first + i;
             T* carry = carries + i * carry_size;
             memory.begin_backward(carry, dmemory_final, row);
-            controller.begin_backward(carry + memory.carry_size, gradients.dfinal_state, row);
+            for (int v = 0; v < V; v++)
+                controller.begin_backward(carry + memory.carry_size + v * controller.carry_size,
+                                          gradients.dfinal_state, row * V + v);
             longest = std::max(longest, length(call, row));
             for (int t = 0; t < length(call, row); t++) accesses[i] += access(call, t, row) != kHold;
             played_back[i] = -1;
@@ -254,34 +296,35 @@ template <class T, template <class> class ControllerOf, template <class> class M
             set_zero(gradients.dcache + row * recall.L * H, (long)recall.L * H);
         }
         for (int t = longest; t < c.steps; t++) {
-            set_zero(gradients.dpreactivations + ((long)t * c.batch + first) * P, (long)rows * P);
-            set_zero(gradients.dinterface + ((long)t * c.batch + first) * Z, (long)rows * Z);
+            set_zero(gradients.dpreactivations + ((long)t * c.batch + first) * V * P, (long)rows * V * P);
+            set_zero(gradients.dinterface + ((long)t * c.batch + first) * V * Z, (long)rows * V * Z);
         }
         for (int t = longest - 1; t >= 0; t--) {
-            T* dvectors = gradients.dinterface + ((long)t * c.batch + first) * Z;
-            T* dpre = gradients.dpreactivations + ((long)t * c.batch + first) * P;
+            T* dvectors = gradients.dinterface + ((long)t * c.batch + first) * V * Z;
+            T* dpre = gradients.dpreactivations + ((long)t * c.batch + first) * V * P;
             bool accessed = false;
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
-                T *d = dnow + (long)i * Fp, *dh = dhidden + (long)i * Hp, *dvector = dvectors + (long)i * Z;
+                T *d = dnow + (long)i * V * Fp, *dh = dhidden + (long)i * V * Hp, *dvector = dvectors + (long)i * V * Z;
                 if (t >= length(call, row)) {
-                    set_zero(d, Fp), set_zero(dh, Hp), set_zero(dvector, Z);
+                    set_zero(d, (long)V * Fp), set_zero(dh, (long)V * Hp), set_zero(dvector, (long)V * Z);
                     continue;
                 }
-                const T* from_output = gradients.dfeatures + ((long)t * c.batch + row) * F;
-                T* from_after = dfeatures + (long)i * Fp;
+                const T* from_output = gradients.dfeatures + ((long)t * c.batch + row) * V * F;
+                T* from_after = dfeatures + (long)i * V * Fp;
                 if (t == length(call, row) - 1) from_final_state(gradients, row, from_after);
-                for (int k = 0; k < F; k++) d[k] = from_output[k] + from_after[k];
-                copy(dh, d, H);
+                for (int v = 0; v < V; v++) {
+                    for (int k = 0; k < F; k++) d[v * Fp + k] = from_output[v * F + k] + from_after[v * Fp + k];
+                    copy(dh + v * Hp, d + v * Fp, H);
+                    set_zero(d + v * Fp, H);
+                }
                 if (recall.L) {
                     T* recalled = dpast + i * past + (long)(t % recall.L) * H;
                     for (int k = 0; k < H; k++) dh[k] += recalled[k];
                     set_zero(recalled, H);
                 }
-                set_zero(d, H);
-                const Access kind = access(call, t, row);
-                if (kind == kHold) {  // what was read stays, and so does its gradient
-                    set_zero(dvector, Z);
+                if (access(call, t, row) == kHold) {  // what was read stays, and so does its gradient
+                    set_zero(dvector, (long)V * Z);
                     continue;
                 }
                 const int number = --accesses[i];
@@ -294,43 +337,59 @@ template <class T, template <class> class ControllerOf, template <class> class M
                 const T* content_before = number % every ? content_after - content : checkpoint_at(call, number, row);
                 const T* now = memory_at(call, number + 1, row);
                 memory.backward(now, memory_at(call, number, row), content_before, content_after, d + H,
-                                carries + i * carry_size, interface.P ? dxi : dvector, kind == kWrite, scratch);
+                                carries + i * carry_size, interface.P ? dxi : dvector, turns(call, t, row), scratch);
                 if (interface.P)
                     interface.backward(now, dxi, call.keys, call.ends, gradients.dkeys + row * keys_size, dvector,
                                        dxi + padded<T>(X));
-                set_zero(d + H, Q);
+                for (int v = 0; v < V; v++) set_zero(d + v * Fp + H, Q);
                 accessed = true;
             }
-            if (accessed)  // dh += Wᵀ dξ
-                Panels<T>(Z, H).product({dvectors, Z, dhidden, Hp, dhidden, Hp}, rows, to_hidden);
+            for (int v = 0; accessed && v < V; v++) {  // dh += Wᵀ dξ
+                const Panels<T> from_vectors(Z, H);
+                T* dh = dhidden + (long)v * Hp;
+                from_vectors.product({dvectors + v * Z, V * Z, dh, V * Hp, dh, V * Hp}, rows,
+                                     to_hidden + v * from_vectors.size());
+            }
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
-                T* da = dpre + (long)i * P;
+                T* da = dpre + (long)i * V * P;
                 if (t >= length(call, row)) {
-                    set_zero(da, P);
+                    set_zero(da, (long)V * P);
                     continue;
                 }
                 const T* hidden_before =
                     recalls(call, t, row) ? recalled_at(call, t, row) : output_at(call, t - 1, row);
-                controller.backward(controller_at(call, t + 1, row), controller_at(call, t, row), hidden_before,
-                                    dhidden + (long)i * Hp, carries + i * carry_size + memory.carry_size, da,
-                                    dnow + (long)i * Fp, call.extra, gradients.dextra + row * controller.extra_size);
+                T* carry = carries + i * carry_size + memory.carry_size;
+                for (int v = 0; v < V; v++)
+                    controller.backward(controller_at(call, t + 1, row) + v * one_record,
+                                        controller_at(call, t, row) + v * one_record,
+                                        hidden_before + v * (t ? F : H), dhidden + ((long)i * V + v) * Hp,
+                                        carry + v * controller.carry_size, da + (long)v * P,
+                                        dnow + ((long)i * V + v) * Fp, call.extra,
+                                        gradients.dextra + row * controller.extra_size);
             }
-            Panels<T>(P, F).product({dpre, P, dnow, Fp, dfeatures, Fp}, rows, to_features);  // d[h, r]_{t−1}
+            for (int v = 0; v < V; v++) {  // d[h, r]_{t−1}
+                const Panels<T> from_pre(P, F);
+                from_pre.product({dpre + v * P, V * P, dnow + v * Fp, V * Fp, dfeatures + v * Fp, V * Fp}, rows,
+                                 to_features + v * from_pre.size());
+            }
             for (int i = 0; i < rows; i++)
                 if (recalls(call, t, first + i))
-                    recall_backward(call, gradients, t, first + i, dfeatures + (long)i * Fp, dpast + i * past, scratch);
+                    recall_backward(call, gradients, t, first + i, dfeatures + (long)i * V * Fp, dpast + i * past, scratch);
         }
         T* const* dmemory_state = gradients.dstate + controller.kStates;
         for (int i = 0; i < rows; i++) {
             const long row = first + i;
-            T* d = dfeatures + (long)i * Fp;
+            T* d = dfeatures + (long)i * V * Fp;
             if (length(call, row) == 0) from_final_state(gradients, row, d);
             for (int k = 0; recall.L && k < H; k++) d[k] += dpast[i * past + (long)recall.L * H + k];
             memory.end_backward(carries + i * carry_size, dmemory_state, row);
-            controller.end_backward(carries + i * carry_size + memory.carry_size, gradients.dstate, row);
-            copy(gradients.dstate[0] + row * H, d, H);
-            copy(dmemory_state[memory.kStates - 1] + row * Q, d + H, Q);
+            for (int v = 0; v < V; v++) {
+                controller.end_backward(carries + i * carry_size + memory.carry_size + v * controller.carry_size,
+                                        gradients.dstate, row * V + v);
+                copy(gradients.dstate[0] + (row * V + v) * H, d + v * Fp, H);
+                copy(dmemory_state[memory.kStates - 1] + (row * V + v) * Q, d + v * Fp + H, Q);
+            }
         }
     }
 
@@ -361,15 +420,18 @@ template <class T, template <class> class ControllerOf, template <class> class M
         const T* before = checkpoint_at(call, first, row);
         for (int number = first; number <= last; number++, before = contents, contents += memory.content_size) {
             const T* record = memory_at(call, number + 1, row);
-            memory.replay(record, memory_at(call, number, row), before, contents, record[wrote] != 0, number == last);
+            memory.replay(record, memory_at(call, number, row), before, contents, (int)record[wrote],
+                          number == last);
         }
     }
 
     void from_final_state(const Backward<T>& gradients, long row, T* d) const {
         const T* dhidden = gradients.dfinal_state[0];
         const T* dreads = gradients.dfinal_state[controller.kStates + memory.kStates - 1];
-        for (int k = 0; k < H; k++) d[k] = dhidden ? dhidden[row * H + k] : 0;
-        for (int k = 0; k < Q; k++) d[H + k] = dreads ? dreads[row * Q + k] : 0;
+        for (int v = 0; v < V; v++, d += Fp) {
+            for (int k = 0; k < H; k++) d[k] = dhidden ? dhidden[(row * V + v) * H + k] : 0;
+            for (int k = 0; k < Q; k++) d[H + k] = dreads ? dreads[(row * V + v) * Q + k] : 0;
+        }
     }
 };
 
