@@ -21,6 +21,7 @@
 #include "network.hpp"
 #include "none.hpp"
 #include "ntm.hpp"
+#include "turns.hpp"
 
 using namespace mnemon;
 
@@ -111,6 +112,20 @@ Cell joined(Cell cell, int count) {
     return cell;
 }
 
+// Used in turns by so many controllers, each by way of a cache.
+Cell turns(Cell cell, int count) {
+    const std::vector<long> one = cell.state;
+    Config& c = cell.config;
+    const long word = c.word;
+    cell.name = "turns";
+    c.controllers = count, c.interface = count * (c.interface + c.word);
+    c.reads *= count, c.input *= count, c.hidden *= count;
+    cell.state = {one[0], one[1], one[2], one[5]};
+    for (int v = 0; v < count; v++) cell.state.insert(cell.state.end(), {one[3], one[4], word});
+    cell.state.push_back(count * one[6]);
+    return cell;
+}
+
 Cell lrua(int slots, int word, int reads, bool read_first, bool strengths) {
     Config c = sizes(slots, word, reads, read_first);
     c.strengths = strengths, c.decay = 0.9;
@@ -127,10 +142,12 @@ template <class T, template <class> class Controller, template <class> class Mem
          bool state_gradients, unsigned seed)
         : random_(seed), config_(varied(cell.config, scheduled, seed)), name_(cell.name), sizes_(cell.state),
           inputs_((long)steps * batch * cell.config.input, random_, -1, 1),
-          from_inputs_(config_.preactivations * (long)(config_.input + config_.reads * config_.word), random_, -1, 1),
-          from_hidden_(recurrent ? config_.preactivations * (long)config_.hidden : 0, random_, -1, 1),
+          from_inputs_(config_.preactivations * (long)(config_.input + config_.reads * config_.word) / controllers(config_),
+                       random_, -1, 1),
+          from_hidden_(recurrent ? config_.preactivations * (long)config_.hidden / controllers(config_) : 0, random_, -1,
+                       1),
           bias_(seed % 2 ? config_.preactivations : 0, random_, -1, 1),
-          interface_((long)numbers() * config_.hidden, random_, -1, 1),
+          interface_((long)numbers() * config_.hidden / controllers(config_), random_, -1, 1),
           interface_bias_(seed % 3 ? numbers() : 0, random_, -1, 1), extra_(cell.extra, random_, -1, 1),
           keys_((long)config_.stores * config_.programs * config_.key, random_, -1, 1),
           attention_(Recall<T>(config_).weights_size, random_, -1, 1),
@@ -147,6 +164,8 @@ template <class T, template <class> class Controller, template <class> class Mem
         if (scheduled)
             for (long i = 0; i < (long)steps * batch; i++) schedule_.push_back(random_() % (config_.cached ? 6 : 3));
         for (auto& access : schedule_) access = access < 3 ? access : access - 3 + kRecall;
+        for (auto& access : schedule_)
+            if (config_.controllers) access = kWrite + ((1 + random_() % ((1 << config_.controllers) - 1)) << kTurns);
         for (int store = 1; store <= config_.stores; store++)
             ends_.push_back((long)config_.interface * store / config_.stores);
     }
@@ -209,8 +228,9 @@ template <class T, template <class> class Controller, template <class> class Mem
     std::vector<int64_t> lengths_, ends_;
     std::vector<uint8_t> schedule_;
 
-    // Some cells have stored programs, and some that follow a schedule recall.
+    // Some cells have stored programs, and some that follow a schedule recall; none that take turns do.
     static Config varied(Config config, bool scheduled, unsigned seed) {
+        if (config.controllers) return config;
         config.programs = seed % 4, config.temperature = 0.5;
         if (config.programs) config.stores = 1 + seed % 3, config.key = 1 + seed % 2;
         config.squashed_keys = seed % 2, config.drawn = config.programs && seed % 5 == 0;
@@ -281,16 +301,20 @@ template <class T, template <class> class Memory> void check_step(const Cell& ce
     cases++;
 }
 
+template <template <class> class Memory> void check_controllers(const Cell& cell) {
+    check_controller<TanhController, Memory>(cell, "elman", 1, 0, true, false);
+    check_controller<TanhController, Memory>(cell, "feed-forward", 1, 0, false, false);
+    check_controller<GRUController, Memory>(cell, "gru", 4, 0, true, false);
+    check_controller<LSTMController, Memory>(cell, "lstm", 4, 0, true, true);
+}
+
 template <template <class> class Memory> void check_memory(const Cell& cell) {
     for (const bool write : {false, true})
         for (const bool gradients : {false, true}) {
             check_step<float, Memory>(cell, write, gradients);
             check_step<double, Memory>(cell, write, gradients);
         }
-    check_controller<TanhController, Memory>(cell, "elman", 1, 0, true, false);
-    check_controller<TanhController, Memory>(cell, "feed-forward", 1, 0, false, false);
-    check_controller<GRUController, Memory>(cell, "gru", 4, 0, true, false);
-    check_controller<LSTMController, Memory>(cell, "lstm", 4, 0, true, true);
+    check_controllers<Memory>(cell);
     check_controller<LayerNormLSTMController, Memory>(cell, "layer-norm lstm", 4, 10, true, true);
 }
 
@@ -312,6 +336,10 @@ int main() {
         check_memory<DNCMemory>(owning(dnc(19, 3, 2, read_first, true, false, 20), 4, 18));
         check_memory<JoinedMemory>(joined(dnc(5, 3, 2, read_first, true, true, 0.5), 2));
         check_memory<JoinedMemory>(joined(dnc(7, 2, 1, read_first, false, false, 0), 3));
+        check_controllers<TurnsMemory>(turns(dnc(6, 3, 2, read_first, true, true, 0.5), 2));
+        check_controllers<TurnsMemory>(turns(dnc(20, 9, 1, read_first, true, false, 20), 4));
+        check_controllers<TurnsMemory>(turns(dnc(5, 2, 3, read_first, false, false, 0), 5));
+        check_controllers<TurnsMemory>(turns(dnc(1, 1, 1, read_first, true, false, 0), 1));
         check_memory<LRUAMemory>(lrua(1, 1, 1, read_first, true));
         check_memory<LRUAMemory>(lrua(5, 3, 3, read_first, false));
         check_memory<LRUAMemory>(lrua(19, 9, 5, read_first, true));
