@@ -1,7 +1,7 @@
 """Cells in turns at one memory: the kernels against the loop of steps, and where they leave it to that loop."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -91,7 +91,7 @@ def outcome(encoder: EarlyFusion, engine: Engine, steps: Any, lengths: Any) -> l
     batch = 3
     views = [torch.randint(TOKENS, (number, batch), generator=generator) for number in steps]
     asked = [None if each is None else torch.tensor(each) for each in lengths]
-    memories = [map_state(disturb, view.cell.init_state(batch).memory) for view in encoder.views]
+    memories = [map_state(disturb, cell.init_state(batch).memory) for cell in cells_of(encoder)]
     shared = memories[0].memory
     memories = [each._replace(memory=shared._replace(**_own(each.memory))) for each in memories]
     encoder.engine = engine
@@ -102,6 +102,11 @@ def outcome(encoder: EarlyFusion, engine: Engine, steps: Any, lengths: Any) -> l
     gradients = torch.autograd.grad(total, leaves, allow_unused=True)
     used = [torch.zeros_like(leaf) if part is None else part for leaf, part in zip(leaves, gradients, strict=True)]
     return [part.detach() for part in (*parts, *used)]
+
+
+def cells_of(encoder: EarlyFusion) -> list[MemoryCell]:
+    """The cell of each view."""
+    return [cast(ViewEncoder, view).cell for view in encoder.views]
 
 
 def _own(state: Any) -> dict[str, Tensor]:
@@ -130,11 +135,11 @@ def test_kernels_are_the_loop_where_each_view_has_an_interface_of_its_own() -> N
 
 def test_what_has_no_kernel_takes_native_memory_steps() -> None:
     uneven = fused(2)
-    for view, own in zip(uneven.views, [(0, 3), (3, 8)], strict=True):
-        view.cell.memory.memory.own = own
+    for cell, own in zip(cells_of(uneven), [(0, 3), (3, 8)], strict=True):
+        cast(WriteCache, cell.memory).memory.own = own
     scheduled = fused(2)
-    for view in scheduled.views:
-        view.rnn.cell = view.cell.with_writing(UniformWriting(2))
+    for cell in cells_of(scheduled):
+        cell.writing = UniformWriting(2)
     reasons = {
         "no kernel for turns of LayerNormLSTMController": fused(2, LayerNormLSTMController),
         "no kernel for turns with StoredProgramInterface": fused(2, interface=lambda: StoredProgramInterface(2, 2)),
