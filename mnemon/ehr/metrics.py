@@ -10,7 +10,7 @@ distance. Of sets: the area under the ROC curve (AUC) and F1, each averaged in t
 Where a number is not defined (AUC without a positive or without a negative, F1 with neither a label nor a prediction)
 it is left out of the average, and counted.
 
-Letters: ``B`` admissions, ``L`` labels, ``N`` scores.
+Letters: ``B`` admissions, ``L`` labels, ``P`` positives, ``N`` scores.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -26,6 +26,7 @@ from mnemon.tasks.exchanges import normalised_distance
 
 Codes = Collection[int] | Tensor | np.ndarray
 CUTS = (1, 2, 5)  # the thesis's k
+FEW = 8  # positives, for which counting takes less time than sorting
 
 
 def precision(predicted: Iterable[Codes], true: Iterable[Codes]) -> float:
@@ -82,6 +83,7 @@ def set_metrics(
     turned = np.ascontiguousarray(score.T)  # its rows are sorted
     rows, columns = auc_of_rows(score, label), auc_of_rows(turned, label.T)
     guess = score > threshold
+    fitting = [count for count in cuts if count <= score.shape[1]]
     f1_rows, f1_columns = f1_of_rows(guess, label), f1_of_rows(guess.T, label.T)
     return {
         "auc_per_sample": _mean_defined(rows),
@@ -90,7 +92,7 @@ def set_metrics(
         "f1_per_sample": _mean_defined(f1_rows),
         "f1_macro": _mean_defined(f1_columns),
         "f1_micro": _mean_defined(f1_of_rows(guess.reshape(1, -1), label.reshape(1, -1))),
-        **{f"p@{count}": precision_at(score, label, count) for count in cuts if count <= score.shape[1]},
+        **{f"p@{count}": share for count, share in _precisions_at(score, label, fitting).items()},
         "samples": len(label),
         "labels": label.shape[1],
         "labels_without_positives": int((~label.any(0)).sum()),
@@ -105,13 +107,20 @@ def auc_of_rows(scores: Float[np.ndarray, "B L"], labels: Bool[np.ndarray, "B L"
     """For each row the chance that a positive scores above a negative, ties counting half; NaN without both."""
     found = np.full(len(scores), np.nan)
     for row, (score, label) in enumerate(zip(scores, labels, strict=True)):
-        positives = int(label.sum())
-        negatives = len(label) - positives
+        wanted = score[label]
+        positives, negatives = len(wanted), len(label) - len(wanted)
         if positives and negatives:
-            ordered, wanted = np.sort(score), score[label]
-            passed = np.searchsorted(ordered, wanted, "left") + np.searchsorted(ordered, wanted, "right")
-            found[row] = (passed.sum() - positives**2) / (2 * positives * negatives)  # positives pass one another too
+            passed = _passed(score, wanted) - positives**2  # positives pass one another too
+            found[row] = passed / (2 * positives * negatives)
     return found
+
+
+def _passed(scores: Float[np.ndarray, "L"], wanted: Float[np.ndarray, "P"]) -> int:
+    """How many scores those that are wanted pass, twice; equal ones count once."""
+    if len(wanted) <= FEW:
+        return sum(int(np.count_nonzero(scores < each) + np.count_nonzero(scores <= each)) for each in wanted)
+    ordered = np.sort(scores)
+    return int((np.searchsorted(ordered, wanted, "left") + np.searchsorted(ordered, wanted, "right")).sum())
 
 
 def f1_of_rows(guesses: Bool[np.ndarray, "B L"], labels: Bool[np.ndarray, "B L"]) -> Float64[np.ndarray, "B"]:
@@ -128,11 +137,37 @@ def precision_at(scores: Float[np.ndarray | Tensor, "B L"], labels: Any, count: 
     score, label = _arrays(scores, labels)
     if not 1 <= count <= score.shape[1]:
         raise UserError(f"precision at {count} needs as many labels, there are {score.shape[1]}")
-    least = np.partition(score, -count, axis=1)[:, [-count]]  # that is still among the highest
-    above, level = score > least, score == least
-    places = count - above.sum(1, keepdims=True)  # that are left for those that are as high
-    best = above | (level & (np.cumsum(level, axis=1, dtype=np.int32) <= places))
-    return float((best & label).sum() / (count * len(score)))
+    return _precisions_at(score, label, [count])[count]
+
+
+def _precisions_at(
+    scores: Float[np.ndarray, "B L"], labels: Bool[np.ndarray, "B L"], counts: Sequence[int]
+) -> dict[int, float]:
+    if not counts:
+        return {}
+    ordered = np.partition(scores, [-count for count in counts], axis=1)
+    rows, columns = np.nonzero(labels)
+    positive, found = scores[rows, columns], {}
+    for count in counts:
+        least = ordered[:, -count]  # that is still among the highest
+        right = positive >= least[rows]
+        several = (
+            np.count_nonzero(scores >= least[:, None], axis=1) > count
+        )  # are as high, so that not all of them count
+        unsure = right & (positive == least[rows]) & several[rows]
+        with_ties = np.unique(rows[unsure])
+        of_ties = _right_ties(scores[with_ties], labels[with_ties], least[with_ties], count)
+        found[count] = (int((right & ~unsure).sum()) + of_ties) / (count * len(scores))
+    return found
+
+
+def _right_ties(
+    scores: Float[np.ndarray, "B L"], labels: Bool[np.ndarray, "B L"], least: Float[np.ndarray, "B"], count: int
+) -> int:
+    """How many are right of the first labels that score the least, as many as there are places left for them."""
+    places = count - (scores > least[:, None]).sum(1, keepdims=True)
+    level = scores == least[:, None]
+    return int((labels & level & (np.cumsum(level, axis=1, dtype=np.int32) <= places)).sum())
 
 
 def _arrays(scores: Any, labels: Any) -> tuple[Float[np.ndarray, "B L"], Bool[np.ndarray, "B L"]]:
