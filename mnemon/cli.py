@@ -5,6 +5,7 @@ Bad input gives one line on standard error that says what to write instead, and 
 
 import contextlib
 import io
+import os
 import re
 import sys
 import warnings
@@ -47,7 +48,19 @@ AnyCommand = Demo | List | Train | Run | Sweep | Report | ViewRun | Profile | Ch
 
 
 def main() -> None:
-    """Run the command given on the command line."""
+    """Run the command given on the command line. Where nobody reads on, as ``head`` does not, it just ends."""
+    try:
+        _run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is still to be flushed
+        sys.exit(1)  # as rich does
+
+
+def _run() -> None:
+    if sys.argv[1:] == ["--version"]:
+        print(_version())
+        return
     command = parse(sys.argv[1:])
     from mnemon.training.interrupt import Interrupted
 
@@ -70,13 +83,25 @@ def parse(arguments: Sequence[str]) -> AnyCommand:
                 args=arguments,
                 prog="mnemon",
                 config=(tyro.conf.OmitSubcommandPrefixes,),
-                description="Memory-augmented neural networks: train them, and see what they do.",
+                description="Memory-augmented neural networks: train them, and see what they do. "
+                "mnemon --version tells what is installed.",
             )
     except SystemExit as ended:
         if ended.code == 2:
             _fail(_one_line(said.getvalue()), 2)
         raise
     return command
+
+
+def _version() -> str:
+    """What a report of a bug should say."""
+    from mnemon.native.library import LIBRARY
+    from mnemon.training.versions import provenance
+
+    facts = provenance()
+    revision = f" (revision {facts['revision']})" if facts["revision"] else ""
+    kernels = "not built" if LIBRARY is None else "built"
+    return f"mnemon {facts['mnemon']}{revision}, kernels {kernels}, torch {facts['torch']}, Python {facts['python']}"
 
 
 def _one_line(box: str) -> str:

@@ -1,6 +1,8 @@
 """The command line as a user meets it: in its own process."""
 
 import json
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -91,6 +93,24 @@ def test_bad_input_is_one_line_and_leaves_nothing(arguments: list[str], message:
     assert done.stderr.count("\n") == 1
     assert message in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_version_says_what_is_installed(tmp_path: Path) -> None:
+    done = mnemon("--version", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(r"mnemon \S+( \(revision \w{12}\))?, kernels built, torch 2\S+, Python 3\S+\n", done.stdout)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["list"]])
+def test_output_that_nobody_reads(arguments: list[str], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mnemon", *arguments]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=ENVIRONMENT, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_as_a_module_it_is_the_same(tmp_path: Path) -> None:
