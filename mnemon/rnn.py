@@ -17,6 +17,7 @@ from mnemon.cell import CellState, MemoryCell
 from mnemon.errors import UserError
 from mnemon.memory.base import Advance, advance_in_torch, check_sizes
 from mnemon.native import engine as native
+from mnemon.native.operator import rows_that_count
 from mnemon.state import map_state
 
 Sequence = TypeVar("Sequence", Tensor, PackedSequence)
@@ -183,10 +184,23 @@ class MANN(nn.Module):
             features, state = self._step_by_step(inputs, state, active, advance_in_torch)
         else:
             features, state = self._step_by_step(inputs, state, active, native.advance)
-        output = self.cell.readout(features)
-        if active is not None:
-            output = output * active.unsqueeze(2)
-        return output, state
+        return self._readout(features, active, lengths), state
+
+    def _readout(
+        self,
+        features: Float[Tensor, "T B F"],
+        active: Bool[Tensor, "T B"] | None,
+        lengths: Int[Tensor, "rows"] | None,
+    ) -> Float[Tensor, "T B O"]:
+        """The output of all steps, zero past the end of a row."""
+        counting = None if torch.compiler.is_compiling() else rows_that_count(lengths, *features.shape[:2])
+        if counting is None or self.cell.readout_weight is None:
+            output = self.cell.readout(features)
+            return output if active is None else output * active.unsqueeze(2)
+        counting = counting.to(features.device)
+        output = self.cell.readout(features.flatten(0, 1).index_select(0, counting))
+        nothing = output.new_zeros(features.shape[0] * features.shape[1], output.shape[1])
+        return nothing.index_copy(0, counting, output).view(*features.shape[:2], -1)
 
     def _step_by_step(
         self,

@@ -58,6 +58,8 @@ def where(rows: Bool[Tensor, "B"], new: S, old: S) -> S:
     """``new`` for the rows that are true, ``old`` for the others: how padded rows stand still."""
 
     def choose(after: Tensor, before: Tensor) -> Tensor:
+        if after is before:
+            return after
         return torch.where(rows.view(-1, *(1,) * (after.dim() - 1)), after, before)
 
     return map_state(choose, new, old)

@@ -10,7 +10,7 @@ Deviations: the reads of each memory are steered by the whole of the decoder's o
 its output is projected to the tokens, as [o^1, o^2] + f^d([r^1, r^2]) cannot be where their sizes differ.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -59,6 +59,7 @@ class SequenceDecoder(nn.Module):
         *,
         targets: Int[Tensor, "A B"] | None = None,
         teacher: float = 0.0,
+        asked: Bool[Tensor, "A B"] | None = None,
     ) -> Float[Tensor, "A B O"]:
         """The logits of so many steps.
 
@@ -67,24 +68,31 @@ class SequenceDecoder(nn.Module):
             steps: A.
             targets: the right tokens, to be fed in place of predicted ones.
             teacher: the share of the steps at which they are.
+            asked: which steps count, the first of each row; None: all. While gradients are kept the others are not
+                taken, and their logits are zero.
         """
         state = self.begin(encoded)
+        lengths = asked.sum(0) if asked is not None and torch.is_grad_enabled() else None
         if self.embedding is None:
             if teacher > 0:
                 raise UserError(
                     f"this decoder is fed no tokens, so none can be the right one: teacher=0, not {teacher:g}"
                 )
-            unfed, _ = self.rnn(self._nothing(steps, encoded.batch), state)
+            unfed, _ = self.rnn(self._nothing(steps, encoded.batch), state, lengths=lengths)
             return cast(Tensor, unfed)
         if teacher >= 1 and targets is not None:
             tokens = targets
         else:
-            with torch.no_grad():
-                tokens, logits = self._follow(state, steps, self._given(targets, teacher))
+            given = self._given(targets, teacher)
             if not torch.is_grad_enabled():
-                return logits
+                return self._follow(state, steps, given)[1]
+            tokens = (
+                self._follow_asked(state, lengths, steps, given)
+                if lengths is not None
+                else self._follow(state, steps, given)[0]
+            )
         fed = self.embedding(tokens[: steps - 1])
-        output, _ = self.rnn(torch.cat([self._nothing(1, encoded.batch), fed]), state)
+        output, _ = self.rnn(torch.cat([self._nothing(1, encoded.batch), fed]), state, lengths=lengths)
         return cast(Tensor, output)
 
     def begin(self, encoded: Encoded) -> CellState:
@@ -143,19 +151,37 @@ class SequenceDecoder(nn.Module):
         self, state: CellState, steps: int, given: tuple[Tensor, Tensor] | None, choose: Choice = likeliest
     ) -> tuple[Int[Tensor, "A B"], Float[Tensor, "A B O"]]:
         """Step by step: the tokens that each next step is fed, and the logits they come from."""
-        batch = state.controller.hidden.shape[0]
-        inputs = self._nothing(1, batch)
-        tokens, outputs = [], []
-        for step in range(steps):
-            logits, state = self.rnn(inputs, state)
+        going = [state.controller.hidden.shape[0]] * steps
+        tokens, logits = zip(*self._step_by_step(state, going, given, choose), strict=True)
+        return torch.stack(tokens), torch.cat(logits)
+
+    def _follow_asked(
+        self, state: CellState, lengths: Int[Tensor, "B"], steps: int, given: tuple[Tensor, Tensor] | None
+    ) -> Int[Tensor, "A B"]:
+        """The tokens that each next step is fed, of each row as far as it goes, and after that the end."""
+        order = lengths.argsort(descending=True)  # so that rows that go on are the first
+        going = (torch.arange(steps, device=lengths.device).unsqueeze(1) < lengths).sum(1).tolist()
+        in_order = None if given is None else (given[0][:, order], given[1][:, order])
+        found = torch.full((steps, len(lengths)), self.end, device=lengths.device)
+        steps_taken = self._step_by_step(select(state, order), going[: int(lengths.max())], in_order, likeliest)
+        for step, (tokens, _) in enumerate(steps_taken):
+            found[step, order[: len(tokens)]] = tokens
+        return found
+
+    @torch.no_grad()
+    def _step_by_step(
+        self, state: CellState, going: Sequence[int], given: tuple[Tensor, Tensor] | None, choose: Choice
+    ) -> Iterator[tuple[Int[Tensor, "some"], Float[Tensor, "1 some O"]]]:
+        """The token and the logits of each step, of so many rows that go on, the first."""
+        inputs = self._nothing(1, state.controller.hidden.shape[0])
+        for step, rows in enumerate(going):
+            logits, state = self.rnn(inputs[:, :rows], select(state, slice(rows)))
             token = choose(logits[0])
             if given is not None:
                 targets, chosen = given
-                token = torch.where(chosen[step], targets[step], token)
-            tokens.append(token)
-            outputs.append(logits)
+                token = torch.where(chosen[step, :rows], targets[step, :rows], token)
+            yield token, logits
             inputs = self._fed(token)
-        return torch.stack(tokens), torch.cat(outputs)
 
     def _fed(self, tokens: Int[Tensor, "B"]) -> Float[Tensor, "1 B E"]:
         """What the next step sees."""
@@ -200,6 +226,7 @@ class SetDecoder(nn.Module):
         *,
         targets: Tensor | None = None,  # noqa: ARG002 (a set is not fed back)
         teacher: float = 0.0,  # noqa: ARG002
+        asked: Tensor | None = None,  # noqa: ARG002
     ) -> Float[Tensor, "1 B O"]:
         """One logit for each label."""
         if steps != 1:

@@ -82,7 +82,8 @@ class EncoderDecoder(nn.Module):
                 output, found = decoder.answer(opened, own, targets=right, teacher=teacher, asked=asked, losses=losses)
                 own_losses |= {name if count == 1 else f"{number}.{name}": loss for name, loss in found.items()}
             else:
-                output = decoder(opened, own, targets=right, teacher=teacher)
+                counts = asked if count == 1 else None  # answers differ in length
+                output = decoder(opened, own, targets=right, teacher=teacher, asked=counts)
             outputs.append(output)
         given = (outputs[0] if count == 1 else tuple(outputs)), encoded.memories
         return (*given, own_losses) if losses else given

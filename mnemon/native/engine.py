@@ -29,7 +29,7 @@ from mnemon.memory import DNCMemory, JoinedMemory, LRUAMemory, Memory, NoMemory,
 from mnemon.memory.base import Advance, advance_in_torch
 from mnemon.memory.joined import Joined
 from mnemon.native.library import LIBRARY, SUFFIX
-from mnemon.native.operator import RECALL, cell_numbers, run_sequence, run_step
+from mnemon.native.operator import MOSTLY, RECALL, cell_numbers, run_sequence, run_step
 from mnemon.programs import StoredProgramInterface
 from mnemon.writing import (
     Access,
@@ -197,6 +197,7 @@ INTERFACES: dict[type[Any], Callable[[Any], InterfaceWeights]] = {
 
 WRITINGS = (RegularWriting, WriteProtected, UniformWriting, RandomWriting, CachedUniformWriting)
 
+FEW_STEPS = 8  # in which nothing is gained by putting rows in order
 MOST_HEADS = 64  # of one kind: room for their strengths in ntm.hpp
 MOST_CACHED = 1024  # outputs: room for their addresses in network.hpp
 
@@ -321,9 +322,19 @@ def run(
         attention = torch.cat([part.flatten() for part in (cell.writing.query, cell.writing.key, cell.writing.score)])
         cache = state.writing.hidden
     lengths = None if lengths is None else lengths.to(torch.int64).contiguous()
-    others = (kernel.ends, cell.interface.draw_noise(steps, batch), lengths, _schedule(cell, state, steps, batch))
-    weights, parts = (inputs, *kernel.weights, attention, cache), [*state.controller, *_tensors(state.memory)]
+    noise, schedule = cell.interface.draw_noise(steps, batch), _schedule(cell, state, steps, batch)
+    order = _longest_first(lengths, steps)
+
+    def ordered(part: Tensor | None, axis: int) -> Any:
+        return part if part is None or order is None else part.index_select(axis, order)
+
+    others = (kernel.ends, ordered(noise, 1), ordered(lengths, 0), ordered(schedule, 1))
+    weights = (ordered(inputs, 1), *kernel.weights, attention, ordered(cache, 0))
+    parts = [ordered(part, 0) for part in (*state.controller, *_tensors(state.memory))]
     features, final = run_sequence(weights, parts, others, kernel.name, kernel.numbers)
+    if order is not None:
+        back = order.argsort()
+        features, final = features.index_select(1, back), [part.index_select(0, back) for part in final]
     split = len(state.controller)
     hidden, outputs = state.controller.hidden, features[..., : cell.controller.hidden_size]
     return features, CellState(
@@ -331,6 +342,15 @@ def run(
         _like(state.memory, final[split:]),
         cell.writing.advance(state.writing, hidden, outputs, lengths),
     )
+
+
+def _longest_first(lengths: Int[Tensor, "B"] | None, steps: int) -> Int[Tensor, "B"] | None:
+    """The order in which rows of very different lengths run fastest: those that go together end together."""
+    if lengths is None or torch.compiler.is_compiling() or steps < FEW_STEPS:
+        return None
+    if int(lengths.sum()) > MOSTLY * steps * len(lengths):
+        return None
+    return lengths.argsort(descending=True, stable=True)
 
 
 def _tensors(state: Any) -> list[Tensor]:

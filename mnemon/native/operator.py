@@ -30,6 +30,7 @@ WEIGHTS = 10  # tensors of a call that gradients are asked for, but for the stat
 PLAIN = 7  # what no gradient is asked for: ends, noise, lengths, schedule, kernel, numbers, keep
 WORKSPACES = 4  # records of the controller, records of the memory, contents of the memory, recalled outputs
 RECALL = 4  # added to the Access of a step before which the last outputs are recalled; kRecall in src/config.hpp
+MOSTLY = 0.75  # of all steps: where fewer count, the others are left out of products
 FIRST_TURN = 3  # the bit of the one whose turn is the first, and so on; kTurns in src/config.hpp
 
 _CALL_FIELDS = ("steps", "batch", "checkpoint_every", "threads", "keep_records")
@@ -240,9 +241,7 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
     # Controllers that take turns (V of them, mostly one) have a share of everything.
     count = state[0].shape[1] // interface.shape[1]
     hidden, reads = state[0].unflatten(1, (count, -1)), state[-1].reshape(len(state[-1]), count, -1)
-    shares = [part.unflatten(2, (count, -1)).flatten(0, 1) for part in (inputs, features, dpre, dvector)]
-    own_inputs, own_features, own_dpre, own_dvector = shares  # each T·B V _
-    sizes = [own_inputs.shape[2], hidden.shape[2], reads.shape[2], 1]
+    sizes = [inputs.shape[2] // count, hidden.shape[2], reads.shape[2], 1]
     channels, size = sizes[:2]
     seen = inputs.new_empty(*inputs.shape[:2], count, sum(sizes))
     seen[..., :channels] = inputs.unflatten(2, (count, -1))
@@ -253,21 +252,24 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
         recalls = (schedule & RECALL).bool().view(*schedule.shape, 1, 1)
         at_hidden = seen[..., channels : channels + size]
         at_hidden.copy_(torch.where(recalls, workspaces[-1].unsqueeze(2), at_hidden))
-    # Transposed: the products are faster that way around.
-    at_seen = _rows([one.T @ own for one, own in zip(seen.flatten(0, 1).unbind(1), own_dpre.unbind(1), strict=True)])
-    at_x, at_h, at_r, at_one = at_seen.split_with_sizes(sizes, dim=1)
-    outputs = own_features[..., :size].unbind(1)
-    weights_of_inputs = from_inputs[:, :channels].chunk(count)
+    counting = None if _traced() else rows_that_count(lengths, *inputs.shape[:2])
+
+    def product(left: Tensor, right: Tensor) -> Tensor:
+        """Over all steps that count, each T B V _; transposed, as it is faster that way around."""
+        line, shared = left.flatten(0, 1), right.flatten(0, 1)
+        sides = [line, shared.view(len(line), count, shared.shape[1] // count)]
+        if counting is not None:
+            sides = [side.index_select(0, counting) for side in sides]
+        return _rows([one.T @ other for one, other in zip(*(side.unbind(1) for side in sides), strict=True)])
+
+    at_x, at_h, at_r, at_one = product(seen, dpre).split_with_sizes(sizes, dim=1)
+    by_controller = zip(dpre.chunk(count, dim=2), from_inputs[:, :channels].chunk(count), strict=True)
     return (
-        torch.cat(
-            [own @ weight for own, weight in zip(own_dpre.unbind(1), weights_of_inputs, strict=True)], dim=1
-        ).view_as(inputs)
-        if inputs.requires_grad
-        else None,
+        torch.cat([own @ weight for own, weight in by_controller], dim=2) if inputs.requires_grad else None,
         torch.cat([at_x, at_r], dim=1),
         None if from_hidden is None else at_h,
         None if bias is None else at_one.squeeze(1),
-        _rows([one.T @ own for one, own in zip(outputs, own_dvector.unbind(1), strict=True)]),
+        product(features.unflatten(2, (count, -1))[..., :size], dvector),
         None if interface_bias is None else dvector.sum((0, 1)),
         *(
             None if part is None else gradient.sum(0).view_as(part)
@@ -277,6 +279,14 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
         dstate,
         *(None,) * 7,
     )
+
+
+def rows_that_count(lengths: Tensor | None, steps: int, batch: int) -> Tensor | None:
+    """Where the steps of all rows are in a line, T·B, those before the end of their row; None where few are not."""
+    if lengths is None or int(lengths.sum()) > MOSTLY * steps * batch:
+        return None
+    active = torch.arange(steps, device=lengths.device).unsqueeze(1) < lengths
+    return active.flatten().nonzero().squeeze(1)
 
 
 def _rows(transposed: list[Tensor]) -> Tensor:

@@ -110,6 +110,28 @@ def test_a_decoder_without_feedback_sees_no_tokens(name: str) -> None:
         unfed(tokens, lengths=lengths, steps=5, targets=torch.zeros(5, 3, dtype=torch.int64), teacher=0.5)
 
 
+@pytest.mark.parametrize("teacher", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("name", VIEW_MODELS)
+def test_steps_that_are_not_asked_for_are_not_taken_while_learning(name: str, teacher: float) -> None:
+    tokens, lengths = draw(2)
+    asked = torch.arange(6).unsqueeze(1) < torch.tensor([2, 6, 0])
+    right = torch.randint(0, 6, (6, 3), generator=torch.Generator().manual_seed(1))
+    outputs, gradients = [], []
+    for given in (asked, None):
+        model = make(name, 2)
+        torch.manual_seed(3)  # of the draws of right tokens
+        output, _ = model(tokens, lengths=lengths, steps=6, targets=right, teacher=teacher, asked=given)
+        (output.sin() * asked.unsqueeze(2)).sum().backward()
+        outputs.append(output.detach())
+        gradients.append([part.grad for part in model.parameters() if part.grad is not None])
+        with torch.no_grad():
+            torch.manual_seed(3)
+            whole, _ = model(tokens, lengths=lengths, steps=6, targets=right, teacher=teacher, asked=given)
+        assert (whole != 0).any(2).all()
+    torch.testing.assert_close(outputs[0], outputs[1] * asked.unsqueeze(2))
+    torch.testing.assert_close(*gradients)
+
+
 def test_right_tokens_are_fed_as_often_as_asked() -> None:
     model, (tokens, lengths) = make("dcw-mann"), draw(1)
     own = model(tokens, lengths=lengths, steps=6)[0]

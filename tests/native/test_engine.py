@@ -109,6 +109,13 @@ def test_native_is_reference_under_every_writing_policy(memory: str, writing: st
         assert distance(outcome(cell, "reference", *size), outcome(cell, "native", *size)) < 1e-9, size
 
 
+@pytest.mark.parametrize("lengths", [[9, 8, 9, 6], [3, 0, 2, 1], [0, 0, 0, 0]], ids=str)
+def test_native_is_reference_whatever_the_lengths(lengths: list[int]) -> None:
+    for memory in ("ntm-5", "dnc-5", "none"):
+        cell = make_cell(memory, "lstm")
+        assert distance(outcome(cell, "reference", 9, 4, lengths), outcome(cell, "native", 9, 4, lengths)) < 1e-9
+
+
 INTERFACES: dict[str, Callable[[], StoredProgramInterface]] = {
     "one": lambda: StoredProgramInterface(1, 1),
     "three": lambda: StoredProgramInterface(3, 2),

@@ -114,6 +114,11 @@ template <class T, template <class> class ControllerOf, template <class> class M
     }
     int tiles() const { return (c.batch + rows_together - 1) / rows_together; }
     int length(const Forward<T>& call, long row) const { return call.lengths ? (int)call.lengths[row] : c.steps; }
+    // Rows of a tile up to the last that has not ended, at a step before the end of the longest.
+    int going_on(const Forward<T>& call, int step, int first, int rows) const {
+        while (step >= length(call, first + rows - 1)) rows--;
+        return rows;
+    }
     Access access(const Forward<T>& call, int step, long row) const {
         return call.schedule ? (Access)(call.schedule[(long)step * c.batch + row] & (kRecall - 1)) : kWrite;
     }
@@ -183,12 +188,13 @@ template <class T, template <class> class ControllerOf, template <class> class M
             T* records = controller_at(call, t + 1, first);
             const T* records_before = controller_at(call, t, first);
             const T* inputs = call.inputs + ((long)t * c.batch + first) * V * I;
+            const int alive = going_on(call, t, first, rows);
             for (int v = 0; v < V; v++) {
                 T* pre = records + v * one_record + controller.pre;
                 const Panels<T> of_inputs(I, P), of_features(F, P);
-                of_inputs.product({inputs + v * I, V * I, weights.bias + v * Pp, 0, pre, controller_record}, rows,
+                of_inputs.product({inputs + v * I, V * I, weights.bias + v * Pp, 0, pre, controller_record}, alive,
                                   weights.from_inputs + v * of_inputs.size());
-                of_features.product({before + v * F, V * F, pre, controller_record, pre, controller_record}, rows,
+                of_features.product({before + v * F, V * F, pre, controller_record, pre, controller_record}, alive,
                                     weights.from_features + v * of_features.size());
             }
             bool accessed = false;
@@ -204,7 +210,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
             for (int v = 0; accessed && v < V; v++) {
                 const Panels<T> of_hidden(H, Z);
                 of_hidden.product({after + v * F, V * F, weights.interface_bias + v * Zp, 0, vectors + v * Zp, V * Zp},
-                                  rows, weights.interface + v * of_hidden.size());
+                                  alive, weights.interface + v * of_hidden.size());
             }
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
@@ -302,6 +308,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
         for (int t = longest - 1; t >= 0; t--) {
             T* dvectors = gradients.dinterface + ((long)t * c.batch + first) * V * Z;
             T* dpre = gradients.dpreactivations + ((long)t * c.batch + first) * V * P;
+            const int alive = going_on(call, t, first, rows);
             bool accessed = false;
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
@@ -347,7 +354,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
             for (int v = 0; accessed && v < V; v++) {  // dh += Wᵀ dξ
                 const Panels<T> from_vectors(Z, H);
                 T* dh = dhidden + (long)v * Hp;
-                from_vectors.product({dvectors + v * Z, V * Z, dh, V * Hp, dh, V * Hp}, rows,
+                from_vectors.product({dvectors + v * Z, V * Z, dh, V * Hp, dh, V * Hp}, alive,
                                      to_hidden + v * from_vectors.size());
             }
             for (int i = 0; i < rows; i++) {
@@ -370,7 +377,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
             }
             for (int v = 0; v < V; v++) {  // d[h, r]_{t−1}
                 const Panels<T> from_pre(P, F);
-                from_pre.product({dpre + v * P, V * P, dnow + v * Fp, V * Fp, dfeatures + v * Fp, V * Fp}, rows,
+                from_pre.product({dpre + v * P, V * P, dnow + v * Fp, V * Fp, dfeatures + v * Fp, V * Fp}, alive,
                                  to_features + v * from_pre.size());
             }
             for (int i = 0; i < rows; i++)
