@@ -25,6 +25,7 @@ from mnemon.commands.report import Report
 from mnemon.commands.run import Run
 from mnemon.commands.sweep import Sweep
 from mnemon.commands.train import Train
+from mnemon.commands.version import installed
 from mnemon.commands.view import ViewRun
 from mnemon.errors import UserError
 
@@ -59,7 +60,7 @@ def main() -> None:
 
 def _run() -> None:
     if sys.argv[1:] == ["--version"]:
-        print(_version())
+        print(installed())
         return
     command = parse(sys.argv[1:])
     from mnemon.training.interrupt import Interrupted
@@ -91,17 +92,6 @@ def parse(arguments: Sequence[str]) -> AnyCommand:
             _fail(_one_line(said.getvalue()), 2)
         raise
     return command
-
-
-def _version() -> str:
-    """What a report of a bug should say."""
-    from mnemon.native.library import LIBRARY
-    from mnemon.training.versions import provenance
-
-    facts = provenance()
-    revision = f" (revision {facts['revision']})" if facts["revision"] else ""
-    kernels = "not built" if LIBRARY is None else "built"
-    return f"mnemon {facts['mnemon']}{revision}, kernels {kernels}, torch {facts['torch']}, Python {facts['python']}"
 
 
 def _one_line(box: str) -> str:

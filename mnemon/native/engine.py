@@ -324,13 +324,9 @@ def run(
     lengths = None if lengths is None else lengths.to(torch.int64).contiguous()
     noise, schedule = cell.interface.draw_noise(steps, batch), _schedule(cell, state, steps, batch)
     order = _longest_first(lengths, steps)
-
-    def ordered(part: Tensor | None, axis: int) -> Any:
-        return part if part is None or order is None else part.index_select(axis, order)
-
-    others = (kernel.ends, ordered(noise, 1), ordered(lengths, 0), ordered(schedule, 1))
-    weights = (ordered(inputs, 1), *kernel.weights, attention, ordered(cache, 0))
-    parts = [ordered(part, 0) for part in (*state.controller, *_tensors(state.memory))]
+    others = (kernel.ends, _ordered(noise, 1, order), _ordered(lengths, 0, order), _ordered(schedule, 1, order))
+    weights = (_ordered(inputs, 1, order), *kernel.weights, attention, _ordered(cache, 0, order))
+    parts = [_ordered(part, 0, order) for part in (*state.controller, *_tensors(state.memory))]
     features, final = run_sequence(weights, parts, others, kernel.name, kernel.numbers)
     if order is not None:
         back = order.argsort()
@@ -351,6 +347,10 @@ def _longest_first(lengths: Int[Tensor, "B"] | None, steps: int) -> Int[Tensor, 
     if int(lengths.sum()) > MOSTLY * steps * len(lengths):
         return None
     return lengths.argsort(descending=True, stable=True)
+
+
+def _ordered(part: Tensor | None, axis: int, order: Int[Tensor, "B"] | None) -> Any:
+    return part if part is None or order is None else part.index_select(axis, order)
 
 
 def _tensors(state: Any) -> list[Tensor]:

