@@ -9,7 +9,7 @@ from mnemon import MANN, DequeMemory, DNCMemory, LRUAMemory, MemoryCell, NTMMemo
 from mnemon.controllers import Controller
 from mnemon.memory import Memory
 from mnemon.models.config import CONTROLLERS
-from mnemon.native import engine as native
+from mnemon.native.parts import CONTROLLERS as WITH_KERNEL
 from mnemon.rnn import Engine
 
 MEMORIES: dict[str, Callable[[], Memory[Any, Any]]] = {
@@ -26,7 +26,7 @@ LINES: dict[str, Callable[[], Memory[Any, Any]]] = {  # for which there are no k
     "deque": lambda: DequeMemory(5, 3),
 }
 EVERY_MEMORY = MEMORIES | LINES
-COVERED = [name for name, kind in CONTROLLERS.items() if kind in native.CONTROLLERS]
+COVERED = [name for name, kind in CONTROLLERS.items() if kind in WITH_KERNEL]
 WITH_KERNELS = [name for name in COVERED if name != "original-lstm"]  # which runs on the LSTM's
 WITHOUT_KERNELS = [name for name in CONTROLLERS if name not in COVERED]
 

@@ -23,13 +23,14 @@ from mnemon.memory.dnc import DNCState
 from mnemon.memory.write_cache import CachedState
 from mnemon.native import engine
 from mnemon.native.operator import FIRST_TURN, cell_numbers, run_sequence
+from mnemon.native.parts import ALWAYS, CONTROLLERS, INTERFACES, dnc_options, sizes_of
 from mnemon.writing import Access, RegularWriting
 
 MOST_VIEWS = 5  # a bit of a step's byte for each; kMost in src/turns.hpp
 
 # Of the gates of each controller, what is added to them where it stands still; of others nothing need be held but what
 # they put out.
-HELD: dict[str, dict[int, float]] = {"lstm": {0: -engine.ALWAYS, 1: engine.ALWAYS}, "gru": {}, "tanh": {}}
+HELD: dict[str, dict[int, float]] = {"lstm": {0: -ALWAYS, 1: ALWAYS}, "gru": {}, "tanh": {}}
 
 
 def why_not(cells: Sequence[MemoryCell], inputs: Tensor) -> str | None:
@@ -50,7 +51,7 @@ def _missing_kernels(cells: Sequence[MemoryCell]) -> Iterator[str]:
                 yield f"no kernel for turns with {type(part).__name__}"
     if len(cells) > MOST_VIEWS:
         yield f"the kernels let at most {MOST_VIEWS} take turns, not {len(cells)}"
-    if engine.CONTROLLERS[type(cells[0].controller)][0] not in HELD:
+    if CONTROLLERS[type(cells[0].controller)][0] not in HELD:
         yield f"no kernel for turns of {type(cells[0].controller).__name__}"
     first, *others = map(_kind, cells)
     if any(other != first for other in others):
@@ -67,7 +68,7 @@ def _kind(cell: MemoryCell) -> dict[str, Any]:
         "controller": (type(controller), controller.input_size, controller.hidden_size),
         "interface": type(cell.interface),
         "biased": isinstance(cell.interface, LinearInterface) and cell.interface.biased,
-        "memory": engine.sizes_of(memory) | engine.dnc_options(memory) | {"own_first": 0, "own_end": 0},
+        "memory": sizes_of(memory) | dnc_options(memory) | {"own_first": 0, "own_end": 0},
     }
 
 
@@ -151,16 +152,16 @@ def _kernel(cells: Sequence[MemoryCell]) -> tuple[str, list[float], tuple[Tensor
     """The kernel, its numbers, and the weights of all cells, one after the other."""
     cell, count = cells[0], len(cells)
     controller, memory = cell.controller, _memory(cell)
-    name, pack = engine.CONTROLLERS[type(controller)]
+    name, pack = CONTROLLERS[type(controller)]
     each = [pack(one.controller) for one in cells]
-    interfaces = [engine.INTERFACES[type(one.interface)](one.interface) for one in cells]
+    interfaces = [INTERFACES[type(one.interface)](one.interface) for one in cells]
     rows, size = len(each[0].inputs), controller.hidden_size
     held = each[0].inputs.new_zeros(rows // size, size, 1)
     for gate, value in HELD[name].items():
         held[gate] = value
     sizes = {
-        **engine.sizes_of(memory),
-        **engine.dnc_options(memory),
+        **sizes_of(memory),
+        **dnc_options(memory),
         "input": count * (controller.input_size + 1),
         "hidden": count * size,
         "preactivations": count * rows,

@@ -327,6 +327,8 @@ int main() {
         check_memory<NTMMemory>(ntm(5, 3, 3, 2, 1, read_first));
         check_memory<NTMMemory>(ntm(17, 9, 5, 3, 2, read_first));
         check_memory<NTMMemory>(ntm(3, 2, 1, 1, 5, read_first));  // the shift reaches further than round
+        check_memory<NTMMemory>(ntm(3, 21, 3, 2, 1, read_first));  // few slots lie slot by slot
+        check_memory<DNCMemory>(dnc(6, 21, 7, read_first, true, false, 20));
         check_memory<DNCMemory>(dnc(1, 1, 1, read_first, true, false, 20));
         check_memory<DNCMemory>(dnc(5, 3, 3, read_first, true, true, 0.5));
         check_memory<DNCMemory>(dnc(19, 9, 5, read_first, true, false, 0));
@@ -339,6 +341,7 @@ int main() {
         check_controllers<TurnsMemory>(turns(dnc(6, 3, 2, read_first, true, true, 0.5), 2));
         check_controllers<TurnsMemory>(turns(dnc(20, 9, 1, read_first, true, false, 20), 4));
         check_controllers<TurnsMemory>(turns(dnc(5, 2, 3, read_first, false, false, 0), 5));
+        check_controllers<TurnsMemory>(turns(dnc(4, 17, 2, read_first, true, false, 20), 2));
         check_controllers<TurnsMemory>(turns(dnc(1, 1, 1, read_first, true, false, 0), 1));
         check_memory<LRUAMemory>(lrua(1, 1, 1, read_first, true));
         check_memory<LRUAMemory>(lrua(5, 3, 3, read_first, false));

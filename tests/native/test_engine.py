@@ -44,9 +44,12 @@ MEMORIES: dict[str, Callable[[], Memory[Any, Any]]] = {
     "ntm-5": lambda: NTMMemory(5, 3, reads=3, writes=2),
     "ntm-127": lambda: NTMMemory(127, 7, reads=1, writes=1, read_first=True),
     "ntm-wide": lambda: NTMMemory(16, 20, reads=5, writes=3, shift_reach=2, read_first=True),
+    "ntm-few": lambda: NTMMemory(3, 21, reads=3, writes=2),  # few slots lie slot by slot
     "dnc-1": lambda: DNCMemory(1, 1),
     "dnc-5": lambda: DNCMemory(5, 3, reads=3),
     "dnc-127": lambda: DNCMemory(127, 7, reads=2, read_first=True),
+    "dnc-few": lambda: DNCMemory(6, 21, reads=7),
+    "dnc-few-own": lambda: DNCMemory(5, 17, reads=2, own=(2, 4)),
     "dnc-no-links": lambda: DNCMemory(16, 20, reads=5, links=False),
     "dnc-masked": lambda: DNCMemory(5, 3, reads=2, masked_lookup=True),
     "dnc-erasing": lambda: DNCMemory(5, 3, reads=2, erase_freed=True, clip=0.5),

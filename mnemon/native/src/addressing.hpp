@@ -1,7 +1,7 @@
 // What the memories share: look-up by content, reading, erasing and adding; each forward and backward, for one sample.
 //
 // Letters: N slots, W word, H heads. A memory lies word by word, M[w][n] with n padded, so that vectors run over slots;
-// padding holds zeros. Weightings are rows [h][n]. im and ik are the inverse lengths 1/√(‖v‖² + ε) of slots and keys.
+// padding holds zeros (by_slot.hpp has the other way). Weightings are rows [h][n]. im and ik are the inverse lengths 1/√(‖v‖² + ε) of slots and keys.
 #pragma once
 
 #include "vector.hpp"
@@ -30,9 +30,12 @@ template <class T> MNEMON_INLINE T dot(const T* a, const T* b, int padded_length
 }
 
 template <class T> MNEMON_INLINE T inverse_length(const T* key, int word) {
-    T total = (T)kEpsilon;
-    for (int w = 0; w < word; w++) total += key[w] * key[w];
-    return 1 / std::sqrt(total);
+    Vec<T> total{};
+    in_vectors<T>(word, [&](int w, auto part) {
+        const Vec<T> k = part.load(key + w);
+        total += k * k;
+    });
+    return 1 / std::sqrt(sum<T>(total) + (T)kEpsilon);
 }
 
 template <class T> void inverse_lengths(const T* memory, int word, int slots, T* inverse) {
@@ -96,10 +99,14 @@ template <class F> MNEMON_INLINE void in_blocks_of_heads_and_words(int heads, in
 //   s[h][n] = (k_h · M_n) ik_h im_n,     w_h = softmax_n(β_h s[h][n])
 
 template <class T>
-void look_up(const T* memory, const T* im, int word, int slots_used, int heads, const T* keys, long key_stride,
-             const T* ik, const T* strengths, T* similarity, T* weights) {
+void inner_products(const T* memory, int word, int slots, int heads, const T* keys, long key_stride, T* products) {
+    product<T>({keys, key_stride, nullptr, 0, products, slots}, heads, slots, word, memory, slots);
+}
+
+// From k_h · M_n to s[h][n], in place, and to the weights.
+template <class T>
+void weigh(T* similarity, const T* im, int slots_used, int heads, const T* ik, const T* strengths, T* weights) {
     const int slots = padded<T>(slots_used);
-    product<T>({keys, key_stride, nullptr, 0, similarity, slots}, heads, slots, word, memory, slots);
     for (int h = 0; h < heads; h++)
         for (int j = 0; j < slots; j += kLanes<T>) {
             const long at = (long)h * slots + j;
@@ -111,13 +118,12 @@ void look_up(const T* memory, const T* im, int word, int slots_used, int heads, 
 }
 
 // With dz = softmax_backward(dw): dβ = Σ_n dz s, ds = β dz, and through the cosine
-//   dk_h = Σ_n ds ik im M_n − k_h ik² Σ_n ds s,      dM_n += Σ_h ds ik im k_h − M_n im² Σ_h ds s.
-// dweights is used up: it becomes ds ik im. scratch has room for one padded row of slots.
+//   dk_h = Σ_n along_h M_n − k_h ik² Σ_n ds s,      dM_n += Σ_h along_h k_h − inward M_n
+// where along_h = ds ik im, in place of dw, and inward = im² Σ_h ds s.
 template <class T>
-void look_up_backward(const T* memory, const T* im, int word, int slots, int heads, const T* keys, long key_stride,
-                      const T* ik, const T* strengths, const T* similarity, const T* weights, T* dweights, T* dkeys,
-                      long dkey_stride, T* dstrengths, T* dmemory, T* scratch) {
-    set_zero(scratch, slots);  // im² Σ_h ds s
+void weigh_backward(const T* im, int slots, int heads, const T* ik, const T* strengths, const T* similarity,
+                    const T* weights, T* dweights, T* dstrengths, T* inward) {
+    set_zero(inward, slots);
     for (int h = 0; h < heads; h++) {
         T* d = dweights + (long)h * slots;
         const T* s = similarity + (long)h * slots;
@@ -125,34 +131,43 @@ void look_up_backward(const T* memory, const T* im, int word, int slots, int hea
         dstrengths[h] = dot(d, s, slots);
         for (int j = 0; j < slots; j += kLanes<T>) {
             Vec<T> ds = load<T>(d + j) * strengths[h], lengths = load<T>(im + j);
-            store<T>(scratch + j, load<T>(scratch + j) + ds * load<T>(s + j) * lengths * lengths);
+            store<T>(inward + j, load<T>(inward + j) + ds * load<T>(s + j) * lengths * lengths);
             store<T>(d + j, ds * lengths * ik[h]);
         }
     }
+}
+
+// What Σ_n ds s takes from a key.
+template <class T> MNEMON_INLINE T shrinkage(T ik, T strength, T dstrength) { return ik * ik * dstrength * strength; }
+
+template <class T>
+void keys_backward(const T* memory, int word, int slots, int heads, const T* keys, long key_stride, const T* ik,
+                   const T* strengths, const T* dstrengths, const T* along, const T* inward, T* dkeys,
+                   long dkey_stride, T* dmemory) {
     in_blocks_of_heads_and_words(heads, word, [&](int head, auto head_count, int first, auto word_count) {
         constexpr int kHeads = decltype(head_count)::value, kWords = decltype(word_count)::value;
-        const T *m = memory + (long)first * slots, *d = dweights + (long)head * slots;
+        const T *m = memory + (long)first * slots, *d = along + (long)head * slots;
         T* dm = dmemory + (long)first * slots;
         Vec<T> total[kWords][kHeads] = {};
         T k[kWords][kHeads];
         for (int w = 0; w < kWords; w++)
             for (int h = 0; h < kHeads; h++) k[w][h] = keys[(head + h) * key_stride + first + w];
         for (int j = 0; j < slots; j += kLanes<T>) {
-            const Vec<T> inward = head ? Vec<T>{} : load<T>(scratch + j);  // once for all heads
-            Vec<T> along[kHeads];
-            for (int h = 0; h < kHeads; h++) along[h] = load<T>(d + (long)h * slots + j);
+            const Vec<T> shared = head ? Vec<T>{} : load<T>(inward + j);  // once for all heads
+            Vec<T> weight[kHeads];
+            for (int h = 0; h < kHeads; h++) weight[h] = load<T>(d + (long)h * slots + j);
             for (int w = 0; w < kWords; w++) {
                 const Vec<T> at = load<T>(m + (long)w * slots + j);
-                Vec<T> change = load<T>(dm + (long)w * slots + j) - inward * at;
+                Vec<T> change = load<T>(dm + (long)w * slots + j) - shared * at;
                 for (int h = 0; h < kHeads; h++) {
-                    total[w][h] += along[h] * at;
-                    change += along[h] * k[w][h];
+                    total[w][h] += weight[h] * at;
+                    change += weight[h] * k[w][h];
                 }
                 store<T>(dm + (long)w * slots + j, change);
             }
         }
         for (int h = 0; h < kHeads; h++) {
-            const T shrink = ik[head + h] * ik[head + h] * dstrengths[head + h] * strengths[head + h];
+            const T shrink = shrinkage(ik[head + h], strengths[head + h], dstrengths[head + h]);
             for (int w = 0; w < kWords; w++)
                 dkeys[(head + h) * dkey_stride + first + w] = sum<T>(total[w][h]) - shrink * k[w][h];
         }
@@ -313,7 +328,7 @@ void masked_look_up(const T* memory, int word, int slots_used, int heads, const 
     }
 }
 
-// With q = m², and ds as in look_up_backward:
+// With q = m², and ds as in weigh_backward:
 //   dM_n += Σ_h q (ds ik im k − ds s im² M_n),      dk = q (Σ_n ds ik im M_n − k ik² Σ_n ds s),
 //   dq = k Σ_n ds ik im M_n − ½ Σ_n ds s im² M_n² − ½ k² ik² Σ_n ds s,      dm = 2 m dq.
 // dweights is used up.

@@ -24,8 +24,8 @@ template <class T> struct TanhController {
     void end_backward(const T*, T* const*, long) const {}
 
     void forward(T* record, const T*, const T*, T* h, const T*) const {
-        map(record + pre, h, hidden, [](Vec<T> a) { return hyperbolic_tangent(a); });
-        std::memcpy(record + pre, h, hidden * sizeof(T));
+        map(record + pre, record + pre, hidden, [](Vec<T> a) { return hyperbolic_tangent(a); });
+        std::memcpy(h, record + pre, hidden * sizeof(T));
     }
 
     // da = dh (1 − h²)
@@ -49,12 +49,13 @@ template <class T> struct GRUController {
 
     // Leaves [r, z, n, b_n] in the record.
     void forward(T* record, const T*, const T* h_before, T* h, const T*) const {
-        const int H = hidden;
-        T* r = record + pre;
-        map(r, r, 2 * H, [](Vec<T> x) { return sigmoid<T>(x); });
-        for (int k = 0; k < H; k++) r[2 * H + k] += r[k] * r[3 * H + k];
-        map(r + 2 * H, r + 2 * H, H, [](Vec<T> x) { return hyperbolic_tangent(x); });
-        for (int k = 0; k < H; k++) h[k] = r[2 * H + k] + r[H + k] * (h_before[k] - r[2 * H + k]);
+        T *r = record + pre, *z = r + hidden, *n = z + hidden, *b = n + hidden;
+        in_vectors<T>(hidden, [&](int k, auto part) {
+            const Vec<T> reset = sigmoid<T>(part.load(r + k)), update = sigmoid<T>(part.load(z + k));
+            const Vec<T> candidate = hyperbolic_tangent(part.load(n + k) + reset * part.load(b + k));
+            part.store(r + k, reset), part.store(z + k, update), part.store(n + k, candidate);
+            part.store(h + k, candidate + update * (part.load(h_before + k) - candidate));
+        });
     }
 
     // dn = dh (1 − z), da_n = dn (1 − n²), db_n = da_n r, dr = da_n b_n, dz = dh (h_{t−1} − n), dh_{t−1} += dh z;
@@ -100,44 +101,47 @@ template <class T> struct LSTMParts {
   protected:
     // i, f, o = σ(a), g = tanh(a);  c = f c_{t−1} + i g
     void enter(T* record, const T* before) const {
-        const int H = hidden;
-        T *i = record + pre, *f = i + H, *g = f + H, *o = g + H;
-        map(i, i, 2 * H, [](Vec<T> x) { return sigmoid<T>(x); });
-        map(g, g, H, [](Vec<T> x) { return hyperbolic_tangent(x); });
-        map(o, o, H, [](Vec<T> x) { return sigmoid<T>(x); });
-        T* c = record + cell;
-        const T* c_before = before + cell;
-        for (int k = 0; k < H; k++) c[k] = f[k] * c_before[k] + i[k] * g[k];
+        T *i = record + pre, *f = i + hidden, *g = f + hidden, *o = g + hidden;
+        in_vectors<T>(hidden, [&](int k, auto part) {
+            const Vec<T> in = sigmoid<T>(part.load(i + k)), forget = sigmoid<T>(part.load(f + k));
+            const Vec<T> candidate = hyperbolic_tangent(part.load(g + k));
+            part.store(i + k, in), part.store(f + k, forget), part.store(g + k, candidate);
+            part.store(o + k, sigmoid<T>(part.load(o + k)));
+            part.store(record + cell + k, forget * part.load(before + cell + k) + in * candidate);
+        });
     }
 
     // h = o tanh(c)
     void leave(T* record, T* h) const {
-        T* tanh_c = record + squashed;
         const T* o = record + pre + 3 * hidden;
-        map(record + cell, tanh_c, hidden, [](Vec<T> x) { return hyperbolic_tangent(x); });
-        for (int k = 0; k < hidden; k++) h[k] = o[k] * tanh_c[k];
+        in_vectors<T>(hidden, [&](int k, auto part) {
+            const Vec<T> tanh_c = hyperbolic_tangent(part.load(record + cell + k));
+            part.store(record + squashed + k, tanh_c);
+            part.store(h + k, part.load(o + k) * tanh_c);
+        });
     }
 
     // dc += dh o (1 − tanh² c);  do = dh tanh(c) through its slope
-    void leave_backward(const T* record, const T* dh, T* __restrict dc, T* __restrict da) const {
-        const T *o = record + pre + 3 * hidden, *tanh_c = record + squashed;
-        T* dleave = da + 3 * hidden;
-        for (int k = 0; k < hidden; k++) {
-            dc[k] += dh[k] * o[k] * (1 - tanh_c[k] * tanh_c[k]);
-            dleave[k] = dh[k] * tanh_c[k] * o[k] * (1 - o[k]);
-        }
+    void leave_backward(const T* record, const T* dh, T* dc, T* da) const {
+        in_vectors<T>(hidden, [&](int k, auto part) {
+            const Vec<T> d = part.load(dh + k), tanh_c = part.load(record + squashed + k);
+            const Vec<T> o = part.load(record + pre + 3 * hidden + k);
+            part.store(dc + k, part.load(dc + k) + d * o * (1 - tanh_c * tanh_c));
+            part.store(da + 3 * hidden + k, d * tanh_c * o * (1 - o));
+        });
     }
 
     // di = dc g, df = dc c_{t−1}, dg = dc i, each through its slope;  dc becomes dc_{t−1} = dc f
-    void enter_backward(const T* record, const T* before, T* __restrict dc, T* __restrict da) const {
-        const int H = hidden;
-        const T *i = record + pre, *f = i + H, *g = f + H, *c_before = before + cell;
-        for (int k = 0; k < H; k++) {
-            da[k] = dc[k] * g[k] * i[k] * (1 - i[k]);
-            da[H + k] = dc[k] * c_before[k] * f[k] * (1 - f[k]);
-            da[2 * H + k] = dc[k] * i[k] * (1 - g[k] * g[k]);
-            dc[k] *= f[k];
-        }
+    void enter_backward(const T* record, const T* before, T* dc, T* da) const {
+        in_vectors<T>(hidden, [&](int k, auto part) {
+            const T* gates = record + pre + k;
+            const Vec<T> i = part.load(gates), f = part.load(gates + hidden), g = part.load(gates + 2 * hidden);
+            const Vec<T> d = part.load(dc + k);
+            part.store(da + k, d * g * i * (1 - i));
+            part.store(da + hidden + k, d * part.load(before + cell + k) * f * (1 - f));
+            part.store(da + 2 * hidden + k, d * i * (1 - g * g));
+            part.store(dc + k, d * f);
+        });
     }
 };
 
@@ -171,62 +175,80 @@ template <class T> struct LayerNormLSTMController : LSTMParts<T> {
           extra_size(10L * c.hidden) {}
 
     void forward(T* record, const T* before, const T*, T* h, const T* extra) const {
-        for (int which = 0; which < kCell; which++) normalise(record, which, record + pre + which * hidden, extra);
+        normalise<0, kCell>(record, record + pre, extra);
         this->enter(record, before);
-        normalise(record, kCell, record + cell, extra);
+        normalise<kCell, 1>(record, record + cell, extra);
         this->leave(record, h);
     }
     void backward(const T* record, const T* before, const T*, const T* dh, T* dcell, T* da, T*, const T* extra,
                   T* dextra) const {
         this->leave_backward(record, dh, dcell, da);
-        normalise_backward(record, kCell, dcell, extra, dextra);
+        normalise_backward<kCell, 1>(record, dcell, extra, dextra);
         this->enter_backward(record, before, dcell, da);
-        for (int which = 0; which < kCell; which++)
-            normalise_backward(record, which, da + which * hidden, extra, dextra);
+        normalise_backward<0, kCell>(record, da, extra, dextra);
     }
 
   private:
-    // In place: y = gain x̂ + bias with x̂ = (x − μ) s, s = 1/√(σ² + ε), where μ and σ² are the mean and variance of x.
-    // The record keeps x̂ and s.
-    void normalise(T* record, int which, T* x, const T* extra) const {
+    // In place, a few of i, f, g, o, the cell: y = gain x̂ + bias with x̂ = (x − μ) s, s = 1/√(σ² + ε), where μ and σ² are
+    // the mean and variance of x. The record keeps x̂ and s.
+    template <int kFirst, int kCount> void normalise(T* record, T* x, const T* extra) const {
         const int H = hidden;
-        const T *gain = extra + which * H, *bias = extra + (5 + which) * H;
-        T* kept = record + normal + which * H;
-        const T mean = total(H, [&](int k) { return x[k]; }) / H;
-        for (int k = 0; k < H; k++) kept[k] = x[k] - mean;
-        const T variance = total(H, [&](int k) { return kept[k] * kept[k]; }) / H;
-        const T s = 1 / std::sqrt(variance + (T)1e-5), lift = which == kForget ? 1 : 0;
-        record[scale + which] = s;
-        for (int k = 0; k < H; k++) {
-            kept[k] *= s;
-            x[k] = gain[k] * kept[k] + bias[k] + lift;
-        }
+        const T *gain = extra + kFirst * H, *bias = gain + 5 * H;
+        T *kept = record + normal + kFirst * H, *s = record + scale + kFirst, mean[kCount], variance[kCount];
+        Vec<T> total[kCount] = {}, squares[kCount] = {};
+        in_vectors<T>(H, [&](int k, auto part) {
+            for (int i = 0; i < kCount; i++) total[i] += part.load(x + i * H + k);
+        });
+        sums_of<T, kCount>(total, mean);
+        for (int i = 0; i < kCount; i++) mean[i] /= H;
+        in_vectors<T>(H, [&](int k, auto part) {
+            for (int i = 0; i < kCount; i++) {
+                const Vec<T> off = part.only(part.load(x + i * H + k) - mean[i]);
+                squares[i] += off * off;
+            }
+        });
+        sums_of<T, kCount>(squares, variance);
+        for (int i = 0; i < kCount; i++) s[i] = 1 / std::sqrt(variance[i] / H + (T)1e-5);
+        in_vectors<T>(H, [&](int k, auto part) {
+            for (int i = 0; i < kCount; i++) {
+                const int at = i * H + k;
+                const Vec<T> normalised = (part.load(x + at) - mean[i]) * s[i];
+                const Vec<T> y = part.load(gain + at) * normalised + part.load(bias + at);
+                part.store(kept + at, normalised);
+                part.store(x + at, kFirst + i == kForget ? y + 1 : y);
+            }
+        });
     }
 
     // In place: dx from dy. With H numbers, ∂μ/∂x_j = 1/H and ∂s/∂x_j = −s³ (x_j − μ)/H = −s² x̂_j/H, so that
     //   ∂x̂_i/∂x_j = s (δ_ij − 1/H) − (x_i − μ) s² x̂_j/H = s (δ_ij − 1/H − x̂_i x̂_j/H),
     // and with dx̂ = gain dy: dx = s (dx̂ − mean(dx̂) − x̂ mean(dx̂ x̂)). dgain += dy x̂, dbias += dy.
-    void normalise_backward(const T* record, int which, T* d, const T* extra, T* dextra) const {
+    template <int kFirst, int kCount> void normalise_backward(const T* record, T* d, const T* extra, T* dextra) const {
         const int H = hidden;
-        const T *gain = extra + which * H, *kept = record + normal + which * H;
-        T *dgain = dextra + which * H, *dbias = dextra + (5 + which) * H;
-        for (int k = 0; k < H; k++) dgain[k] += d[k] * kept[k];
-        for (int k = 0; k < H; k++) dbias[k] += d[k];
-        for (int k = 0; k < H; k++) d[k] *= gain[k];
-        const T mean = total(H, [&](int k) { return d[k]; }) / H;
-        const T along = total(H, [&](int k) { return d[k] * kept[k]; }) / H;
-        const T s = record[scale + which];
-        for (int k = 0; k < H; k++) d[k] = s * (d[k] - mean - kept[k] * along);
-    }
-
-    // Σ_k f(k), in as many partial sums as a vector has lanes.
-    template <class F> static MNEMON_INLINE T total(int n, F f) {
-        T part[kLanes<T>] = {};
-        int k = 0;
-        for (; k + kLanes<T> <= n; k += kLanes<T>)
-            for (int i = 0; i < kLanes<T>; i++) part[i] += f(k + i);
-        for (int i = 0; k < n; k++, i++) part[i] += f(k);
-        return sum<T>(load<T>(part));
+        const T *gain = extra + kFirst * H, *kept = record + normal + kFirst * H, *s = record + scale + kFirst;
+        T *dgain = dextra + kFirst * H, *dbias = dgain + 5 * H, mean[kCount], along[kCount];
+        Vec<T> total[kCount] = {}, inner[kCount] = {};
+        in_vectors<T>(H, [&](int k, auto part) {
+            for (int i = 0; i < kCount; i++) {
+                const int at = i * H + k;
+                const Vec<T> dy = part.load(d + at), normalised = part.load(kept + at);
+                const Vec<T> dnormalised = dy * part.load(gain + at);
+                part.store(dgain + at, part.load(dgain + at) + dy * normalised);
+                part.store(dbias + at, part.load(dbias + at) + dy);
+                part.store(d + at, dnormalised);
+                total[i] += dnormalised;
+                inner[i] += dnormalised * normalised;
+            }
+        });
+        sums_of<T, kCount>(total, mean);
+        sums_of<T, kCount>(inner, along);
+        for (int i = 0; i < kCount; i++) mean[i] /= H, along[i] /= H;
+        in_vectors<T>(H, [&](int k, auto part) {
+            for (int i = 0; i < kCount; i++) {
+                const int at = i * H + k;
+                part.store(d + at, s[i] * (part.load(d + at) - mean[i] - part.load(kept + at) * along[i]));
+            }
+        });
     }
 };
 

@@ -2,15 +2,14 @@
 //
 // Heads are numbered reads first; the write head is the last. The interface vector has for every read head
 // [k, β, f, π, mask, sharpness] and for the write head [k, β, e, v, g^a, g^w, mask]; forward leaves it activated in the
-// record. Content, what is kept every few steps and played back, is the memory word by word, then the links row by row.
+// record. Content, what is kept every few steps and played back, is the memory, then the links row by row.
 #pragma once
 
 #include <algorithm>
 
-#include "addressing.hpp"
 #include "allocation.hpp"
 #include "config.hpp"
-#include "layout.hpp"
+#include "contents.hpp"
 #include "links.hpp"
 
 namespace mnemon {
@@ -20,18 +19,19 @@ template <class T> struct DNCMemory {
     int N, Np, W, R, X, own_first, own_end;
     bool owns_all, links, masked, erase_freed, sharp, read_first;
     T clip;
+    Contents<T> contents;
     // Within a head's part of the interface vector; k is first, β is at W.
     int free_gate, modes, mask, sharpness, read_head, erase, add, allocation_gate, write_gate, write_mask;
     // In a record. Rows of all heads have the write head's last.
     long xi, raw, ik, im, similarity, content, kept, usage, order, products, write_weights, read_weights;
     long precedence, forward_links, backward_links, sharp_forward, sharp_backward, available;
-    long content_size, carry_size, scratch_size;
+    long links_at, content_size, carry_size, scratch_size;  // the first within the content
 
     DNCMemory(const Config& c, Places<T>& places)
         : N(c.slots), Np(padded<T>(c.slots)), W(c.word), R(c.reads), X(c.interface),
           own_first(c.own_first), own_end(c.own_end ? c.own_end : c.slots),
           owns_all(own_first == 0 && own_end == c.slots), links(c.links), masked(c.masked_lookup), erase_freed(c.erase_freed), sharp(c.sharp_links), read_first(c.read_first),
-          clip((T)c.clip), free_gate(W + 1), modes(W + 2), mask(modes + (links ? 3 : 0)),
+          clip((T)c.clip), contents(N, W, masked || erase_freed), free_gate(W + 1), modes(W + 2), mask(modes + (links ? 3 : 0)),
           sharpness(mask + (masked ? W : 0)), read_head(sharpness + (sharp ? 2 : 0)), erase(W + 1), add(2 * W + 1),
           allocation_gate(3 * W + 1), write_gate(3 * W + 2), write_mask(3 * W + 3), xi(places.take(X)),
           raw(places.take(clip > 0 ? X : 0)), ik(places.take(R + 1)), im(places.take(inverses())),
@@ -43,32 +43,33 @@ template <class T> struct DNCMemory {
           sharp_forward(sharp ? places.take(R * Np) : forward_links),
           sharp_backward(sharp ? places.take(R * Np) : backward_links),
           available(owns_all ? usage : places.take(N)),
-          content_size((long)W * Np + (links ? (long)N * Np : 0)), carry_size(content_size + (long)(R + 3) * Np),
+          links_at(contents.numbers()),
+          content_size(links_at + (links ? (long)N * Np : 0)), carry_size(content_size + (long)(R + 3) * Np),
           scratch_size((long)(3 * R + 4 + (links ? kRowsNear : 0) + (erase_freed ? W : 0)) * Np +
                        2 * padded<T>(R + 1)) {}
 
     // ---- from and to the tensors of the state ----
 
     void begin(T* record, T* memory, const T* const* state, long row) const {
-        memory_in(state[0] + row * N * W, N, W, memory);
+        contents.in(state[0] + row * N * W, memory);
         rows_in(state[1] + row * N, 1, N, record + usage);
-        if (links) rows_in(state[2] + row * N * N, N, N, memory + (long)W * Np);
+        if (links) rows_in(state[2] + row * N * N, N, N, memory + links_at);
         if (links) rows_in(state[3] + row * N, 1, N, record + precedence);
         rows_in(state[4] + row * R * N, R, N, record + read_weights);
         rows_in(state[5] + row * N, 1, N, record + write_weights);
-        if (!masked) inverse_lengths(memory, W, Np, record + im);
+        if (!masked) contents.inverse_lengths(memory, record + im);
     }
     void end(const T* record, const T* memory, T* const* state, long row) const {
-        memory_out(memory, N, W, state[0] + row * N * W);
+        contents.out(memory, state[0] + row * N * W);
         rows_out(record + usage, 1, N, state[1] + row * N);
-        if (links) rows_out(memory + (long)W * Np, N, N, state[2] + row * N * N);
+        if (links) rows_out(memory + links_at, N, N, state[2] + row * N * N);
         if (links) rows_out(record + precedence, 1, N, state[3] + row * N);
         rows_out(record + read_weights, R, N, state[4] + row * R * N);
         rows_out(record + write_weights, 1, N, state[5] + row * N);
     }
     void begin_backward(T* carry, const T* const* dstate, long row) const {
         const Carry d = parts(carry);
-        if (dstate[0]) memory_in(dstate[0] + row * N * W, N, W, d.memory);
+        if (dstate[0]) contents.in(dstate[0] + row * N * W, d.memory);
         if (dstate[1]) rows_in(dstate[1] + row * N, 1, N, d.usage);
         if (links && dstate[2]) rows_in(dstate[2] + row * N * N, N, N, d.links);
         if (links && dstate[3]) rows_in(dstate[3] + row * N, 1, N, d.precedence);
@@ -77,7 +78,7 @@ template <class T> struct DNCMemory {
     }
     void end_backward(T* carry, T* const* dstate, long row) const {
         const Carry d = parts(carry);
-        memory_out(d.memory, N, W, dstate[0] + row * N * W);
+        contents.out(d.memory, dstate[0] + row * N * W);
         rows_out(d.usage, 1, N, dstate[1] + row * N);
         if (links) rows_out(d.links, N, N, dstate[2] + row * N * N);
         if (links) rows_out(d.precedence, 1, N, dstate[3] + row * N);
@@ -96,11 +97,11 @@ template <class T> struct DNCMemory {
         } else {
             set_zero(record + write_weights, Np);
         }
-        if (links) follow_links(record, before, memory + (long)W * Np, write);
+        if (links) follow_links(record, before, memory + links_at, write);
         if (read_first) find_reads(record, memory, reads);
         if (write) {
             change(record, memory, memory);
-            if (!masked) inverse_lengths(memory, W, Np, record + im);
+            if (!masked) contents.inverse_lengths(memory, record + im);
         } else if (!masked) {
             std::memcpy(record + im, before + im, Np * sizeof(T));
         }
@@ -114,14 +115,14 @@ template <class T> struct DNCMemory {
     // links after it; so after the last that is played back there are none.
     void replay(const T* record, const T* before, const T* memory_before, T* memory_after, bool write,
                 bool last) const {
-        const long at = (long)W * Np;
         if (!write) {
-            std::memcpy(memory_after, memory_before, (last ? at : content_size) * sizeof(T));
+            std::memcpy(memory_after, memory_before, (last ? links_at : content_size) * sizeof(T));
             return;
         }
         change(record, memory_before, memory_after);
         if (links && !last)
-            update_links(memory_before + at, memory_after + at, 0, N, Np, before + precedence, record + write_weights);
+            update_links(memory_before + links_at, memory_after + links_at, 0, N, Np, before + precedence,
+                         record + write_weights);
     }
 
     // ---- backward ----
@@ -136,7 +137,7 @@ template <class T> struct DNCMemory {
         if (!write) set_zero(d.write_weights, Np);  // they were 0, whatever came before
         if (read_first && write) change_backward(record, memory_before, d, dxi, s);
         reads_backward(record, before, read_first ? memory_before : memory_after, dreads, d, dxi, s);
-        if (links) follow_links_backward(record, before, memory_before + (long)W * Np, d, write, s);
+        if (links) follow_links_backward(record, before, memory_before + links_at, d, write, s);
         if (!read_first && write) change_backward(record, memory_before, d, dxi, s);
         if (write) {
             find_write_backward(record, before, memory_before, d, dxi, s);
@@ -155,7 +156,7 @@ template <class T> struct DNCMemory {
     };
     Carry parts(T* carry) const {
         T* rows = carry + content_size;
-        return {carry, carry + (long)W * Np, rows, rows + Np, rows + 2 * Np, rows + (long)(R + 2) * Np};
+        return {carry, carry + links_at, rows, rows + Np, rows + 2 * Np, rows + (long)(R + 2) * Np};
     }
     long inverses() const { return (long)(masked ? R + 1 : 1) * Np; }           // at `im`
     long write_vector() const { return (long)R * read_head + add; }             // in the interface vector
@@ -261,8 +262,8 @@ template <class T> struct DNCMemory {
             masked_look_up(memory, W, N, count, keys, record + mask_of(first), read_head, scratch, record + ik + first,
                            record + im + rows, record + similarity + rows, record + content + rows);
         else
-            look_up(memory, inverse, W, N, count, keys, read_head, record + ik + first, scratch,
-                    record + similarity + rows, record + content + rows);
+            contents.look_up(memory, inverse, count, keys, read_head, record + ik + first, scratch,
+                             record + similarity + rows, record + content + rows);
     }
 
     // dcontent is used up.
@@ -283,9 +284,9 @@ template <class T> struct DNCMemory {
                     dmasks[(long)h * read_head + w] *= m * (1 - m);
                 }
         } else {
-            look_up_backward(memory, inverse, W, Np, count, keys, read_head, record + ik + first, s.strengths,
-                             record + similarity + rows, record + content + rows, dcontent, dkeys, read_head,
-                             s.dstrengths, dmemory, s.row);
+            contents.look_up_backward(memory, inverse, count, keys, read_head, record + ik + first, s.strengths,
+                                      record + similarity + rows, record + content + rows, dcontent, dkeys, read_head,
+                                      s.dstrengths, dmemory, s.row);
         }
         for (int h = 0; h < count; h++) dkeys[(long)h * read_head + W] = s.dstrengths[h] * slope(s.strengths[h]);
     }
@@ -346,7 +347,7 @@ template <class T> struct DNCMemory {
             scale_slots(before, record + kept, after);
             before = after;
         }
-        erase_and_add(before, after, W, Np, 1, record + write_weights, part + erase, part + add, 0);
+        contents.erase_and_add(before, after, 1, record + write_weights, part + erase, part + add, 0);
     }
     void scale_slots(const T* memory, const T* scale, T* scaled) const {
         for (int w = 0; w < W; w++)
@@ -359,8 +360,8 @@ template <class T> struct DNCMemory {
         const T* part = record + head(R);
         T* dpart = dxi + (long)R * read_head;
         if (erase_freed) scale_slots(before, record + kept, s.freed);
-        erase_and_add_backward(erase_freed ? s.freed : before, W, Np, 1, record + write_weights, part + erase,
-                               part + add, 0, d.memory, d.write_weights, dpart + erase, dpart + add, 0);
+        contents.erase_and_add_backward(erase_freed ? s.freed : before, 1, record + write_weights, part + erase,
+                                        part + add, 0, d.memory, d.write_weights, dpart + erase, dpart + add, 0);
         for (int w = 0; w < W; w++) dpart[erase + w] *= part[erase + w] * (1 - part[erase + w]);
         if (!erase_freed) return;
         for (int j = 0; j < Np; j += kLanes<T>) {
@@ -430,14 +431,14 @@ template <class T> struct DNCMemory {
                                                               part[modes + 1] * load<T>(c + j) +
                                                               part[modes + 2] * load<T>(f + j));
         }
-        read(memory, W, Np, R, record + read_weights, reads);
+        contents.read(memory, R, record + read_weights, reads);
     }
 
     // dπ = (Σ dw b, Σ dw c, Σ dw f) and on through its softmax; db = π(1) dw, dc = π(2) dw, df = π(3) dw, the outer two
     // on through their sharpening. Leaves dforward and dbackward for the links, and dw_{t−1} at 0 for them to add to.
     void reads_backward(const T* record, const T* before, const T* memory, const T* dreads, const Carry& d, T* dxi,
                         const Scratch& s) const {
-        read_backward(memory, W, Np, R, record + read_weights, dreads, d.read_weights, d.memory);
+        contents.read_backward(memory, R, record + read_weights, dreads, d.read_weights, d.memory);
         for (int r = 0; links && r < R; r++) modes_backward(record, r, d.read_weights + (long)r * Np, dxi, s);
         if (!links) std::memcpy(s.dcontent, d.read_weights, (long)R * Np * sizeof(T));
         set_zero(d.read_weights, (long)R * Np);

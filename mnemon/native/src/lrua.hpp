@@ -11,9 +11,8 @@
 
 #include <limits>
 
-#include "addressing.hpp"
 #include "config.hpp"
-#include "layout.hpp"
+#include "contents.hpp"
 
 namespace mnemon {
 
@@ -22,40 +21,41 @@ template <class T> struct LRUAMemory {
     int N, Np, W, R, head;
     bool read_first, strengths;
     T decay;
+    Contents<T> contents;  // word by word
     long xi, im, ik, strength, similarity, weights, written, usage, least, kept;  // places in a record
     long content_size, carry_size, scratch_size;
 
     LRUAMemory(const Config& c, Places<T>& places)
         : N(c.slots), Np(padded<T>(c.slots)), W(c.word), R(c.reads), head(W + 1 + (c.strengths ? 1 : 0)),
-          read_first(c.read_first), strengths(c.strengths), decay((T)c.decay), xi(places.take(c.interface)),
-          im(places.take(N)), ik(places.take(R)), strength(places.take(R)), similarity(places.take(R * Np)),
+          read_first(c.read_first), strengths(c.strengths), decay((T)c.decay), contents(N, W, true),
+          xi(places.take(c.interface)), im(places.take(N)), ik(places.take(R)), strength(places.take(R)), similarity(places.take(R * Np)),
           weights(places.take(R * Np)), written(places.take(R * Np)), usage(places.take(N)), least(places.take(N)),
-          kept(places.take(N)), content_size((long)W * Np), carry_size(content_size + Np + 2L * R * Np),
+          kept(places.take(N)), content_size(contents.numbers()), carry_size(content_size + Np + 2L * R * Np),
           scratch_size(Np + padded<T>(R) + padded<T>(R * W)) {}
 
     // ---- from and to the tensors of the state ----
 
     void begin(T* record, T* memory, const T* const* state, long row) const {
-        memory_in(state[0] + row * N * W, N, W, memory);
+        contents.in(state[0] + row * N * W, memory);
         rows_in(state[1] + row * N, 1, N, record + usage);
         rows_in(state[2] + row * R * N, R, N, record + weights);
         rows_in(state[3] + row * R * N, R, N, record + written);
-        inverse_lengths(memory, W, Np, record + im);
+        contents.inverse_lengths(memory, record + im);
     }
     void end(const T* record, const T* memory, T* const* state, long row) const {
-        memory_out(memory, N, W, state[0] + row * N * W);
+        contents.out(memory, state[0] + row * N * W);
         rows_out(record + usage, 1, N, state[1] + row * N);
         rows_out(record + weights, R, N, state[2] + row * R * N);
         rows_out(record + written, R, N, state[3] + row * R * N);
     }
     void begin_backward(T* carry, const T* const* dstate, long row) const {
-        if (dstate[0]) memory_in(dstate[0] + row * N * W, N, W, carry);
+        if (dstate[0]) contents.in(dstate[0] + row * N * W, carry);
         if (dstate[1]) rows_in(dstate[1] + row * N, 1, N, carry + content_size);
         if (dstate[2]) rows_in(dstate[2] + row * R * N, R, N, carry + content_size + Np);
         if (dstate[3]) rows_in(dstate[3] + row * R * N, R, N, carry + content_size + Np + (long)R * Np);
     }
     void end_backward(const T* carry, T* const* dstate, long row) const {
-        memory_out(carry, N, W, dstate[0] + row * N * W);
+        contents.out(carry, dstate[0] + row * N * W);
         rows_out(carry + content_size, 1, N, dstate[1] + row * N);
         rows_out(carry + content_size + Np, R, N, dstate[2] + row * R * N);
         rows_out(carry + content_size + Np + (long)R * Np, R, N, dstate[3] + row * R * N);
@@ -70,7 +70,7 @@ template <class T> struct LRUAMemory {
             mark_least_used(before + usage, record + least, record + kept, scratch);
             gate(record, before);
             empty_and_add(record, memory, memory);
-            inverse_lengths(memory, W, Np, record + im);
+            contents.inverse_lengths(memory, record + im);
         } else {
             set_zero(record + written, (long)R * Np);
             std::memcpy(record + im, before + im, Np * sizeof(T));
@@ -218,7 +218,7 @@ template <class T> struct LRUAMemory {
     void empty_and_add_backward(const T* record, T* dmemory, T* dwritten, T* dkeys) const {
         const T *keys = record + xi, *stays = record + kept;
         const int word = W, slots = Np, stride = head;
-        read(dmemory, word, slots, R, record + written, dkeys);
+        contents.read(dmemory, R, record + written, dkeys);
         in_blocks(R, [&](int first, auto count) {
             constexpr int kHeads = decltype(count)::value;
             const T* key = keys + first * stride;
@@ -238,18 +238,19 @@ template <class T> struct LRUAMemory {
     }
 
     void find_and_read(T* record, const T* memory, const T* inverse, T* reads) const {
-        look_up(memory, inverse, W, N, R, record + xi, head, record + ik, record + strength, record + similarity,
-                record + weights);
-        read(memory, W, Np, R, record + weights, reads);
+        contents.look_up(memory, inverse, R, record + xi, head, record + ik, record + strength,
+                         record + similarity, record + weights);
+        contents.read(memory, R, record + weights, reads);
     }
 
     // strength = 1 + softplus(β): dβ = dstrength σ(β) = dstrength (1 − e^{−softplus(β)}). Sets the keys and β of dxi.
     void find_and_read_backward(const T* record, const T* memory, const T* inverse, const T* dreads, T* dweights,
                                 T* dmemory, T* dxi, T* scratch) const {
         T* dstrength = scratch + Np;
-        read_backward(memory, W, Np, R, record + weights, dreads, dweights, dmemory);
-        look_up_backward(memory, inverse, W, Np, R, record + xi, head, record + ik, record + strength,
-                         record + similarity, record + weights, dweights, dxi, head, dstrength, dmemory, scratch);
+        contents.read_backward(memory, R, record + weights, dreads, dweights, dmemory);
+        contents.look_up_backward(memory, inverse, R, record + xi, head, record + ik, record + strength,
+                                  record + similarity, record + weights, dweights, dxi, head, dstrength, dmemory,
+                                  scratch);
         if (!strengths) return;
         for (int h = 0; h < R; h++)
             dxi[h * head + W + 1] = dstrength[h] * (1 - std::exp(-record[xi + h * head + W + 1]));

@@ -4,9 +4,8 @@
 // it; forward leaves it activated in the record. Each head: content → interpolation → shift → sharpening.
 #pragma once
 
-#include "addressing.hpp"
 #include "config.hpp"
-#include "layout.hpp"
+#include "contents.hpp"
 
 namespace mnemon {
 
@@ -14,15 +13,16 @@ template <class T> struct NTMMemory {
     static constexpr int kStates = 4;  // memory, read_weights, write_weights, reads
     int N, Np, W, R, V, H, S, reach, address;
     bool read_first;
+    Contents<T> contents;
     long xi, im, ik, similarity, content, gated, shifted, weights;  // places in a record
     long content_size, carry_size, scratch_size;
 
     NTMMemory(const Config& c, Places<T>& places)
         : N(c.slots), Np(padded<T>(c.slots)), W(c.word), R(c.reads), V(c.writes), H(R + V), S(2 * c.shift_reach + 1),
-          reach(c.shift_reach), address(W + 3 + S), read_first(c.read_first), xi(places.take(c.interface)),
-          im(places.take(N)), ik(places.take(H)), similarity(places.take(H * Np)), content(places.take(H * Np)),
+          reach(c.shift_reach), address(W + 3 + S), read_first(c.read_first), contents(N, W),
+          xi(places.take(c.interface)), im(places.take(N)), ik(places.take(H)), similarity(places.take(H * Np)), content(places.take(H * Np)),
           gated(places.take(H * Np)), shifted(places.take(H * Np)), weights(places.take(H * Np)),
-          content_size((long)W * Np), carry_size(content_size + (long)H * Np),
+          content_size(contents.numbers()), carry_size(content_size + (long)H * Np),
           scratch_size((long)H * Np + Np + 2 * (Np + 2 * padded<T>(reach))) {}
 
     // Where head h's part of the interface vector starts, and how long it is.
@@ -32,23 +32,23 @@ template <class T> struct NTMMemory {
     // ---- from and to the tensors of the state ----
 
     void begin(T* record, T* memory, const T* const* state, long row) const {
-        memory_in(state[0] + row * N * W, N, W, memory);
+        contents.in(state[0] + row * N * W, memory);
         rows_in(state[1] + row * R * N, R, N, record + weights);
         rows_in(state[2] + row * V * N, V, N, record + weights + (long)R * Np);
-        inverse_lengths(memory, W, Np, record + im);
+        contents.inverse_lengths(memory, record + im);
     }
     void end(const T* record, const T* memory, T* const* state, long row) const {
-        memory_out(memory, N, W, state[0] + row * N * W);
+        contents.out(memory, state[0] + row * N * W);
         rows_out(record + weights, R, N, state[1] + row * R * N);
         rows_out(record + weights + (long)R * Np, V, N, state[2] + row * V * N);
     }
     void begin_backward(T* carry, const T* const* dstate, long row) const {
-        if (dstate[0]) memory_in(dstate[0] + row * N * W, N, W, carry);
+        if (dstate[0]) contents.in(dstate[0] + row * N * W, carry);
         if (dstate[1]) rows_in(dstate[1] + row * R * N, R, N, carry + content_size);
         if (dstate[2]) rows_in(dstate[2] + row * V * N, V, N, carry + content_size + (long)R * Np);
     }
     void end_backward(const T* carry, T* const* dstate, long row) const {
-        memory_out(carry, N, W, dstate[0] + row * N * W);
+        contents.out(carry, dstate[0] + row * N * W);
         rows_out(carry + content_size, R, N, dstate[1] + row * R * N);
         rows_out(carry + content_size + (long)R * Np, V, N, dstate[2] + row * V * N);
     }
@@ -61,20 +61,20 @@ template <class T> struct NTMMemory {
         T* own = record + weights;
         if (read_first) {
             find(record, previous, memory, before + im, 0, R, scratch);
-            read(memory, W, Np, R, own, reads);
+            contents.read(memory, R, own, reads);
         }
         if (write) {
             find(record, previous, memory, before + im, R, V, scratch);
             const T* vectors = record + xi + head(R) + address;
-            erase_and_add(memory, memory, W, Np, V, own + (long)R * Np, vectors, vectors + W, head_size(R));
-            inverse_lengths(memory, W, Np, record + im);
+            contents.erase_and_add(memory, memory, V, own + (long)R * Np, vectors, vectors + W, head_size(R));
+            contents.inverse_lengths(memory, record + im);
         } else {
             std::memcpy(own + (long)R * Np, previous + (long)R * Np, (long)V * Np * sizeof(T));
             std::memcpy(record + im, before + im, Np * sizeof(T));
         }
         if (!read_first) {
             find(record, previous, memory, record + im, 0, R, scratch);
-            read(memory, W, Np, R, own, reads);
+            contents.read(memory, R, own, reads);
         }
     }
 
@@ -85,8 +85,8 @@ template <class T> struct NTMMemory {
             return;
         }
         const T* vectors = record + xi + head(R) + address;
-        erase_and_add(memory_before, memory_after, W, Np, V, record + weights + (long)R * Np, vectors, vectors + W,
-                      head_size(R));
+        contents.erase_and_add(memory_before, memory_after, V, record + weights + (long)R * Np, vectors, vectors + W,
+                               head_size(R));
     }
 
     // ---- backward ----
@@ -97,15 +97,15 @@ template <class T> struct NTMMemory {
         T *dmemory = carry, *dweights = carry + content_size;
         const T* own = record + weights;
         if (!read_first) {
-            read_backward(memory_after, W, Np, R, own, dreads, dweights, dmemory);
+            contents.read_backward(memory_after, R, own, dreads, dweights, dmemory);
             find_backward(record, before, memory_after, record + im, 0, R, dweights, dmemory, dxi, scratch);
         }
         if (write) {
             const long vectors = head(R) + address;
             const T* e = record + xi + vectors;
             T* de = dxi + vectors;
-            erase_and_add_backward(memory_before, W, Np, V, own + (long)R * Np, e, e + W, head_size(R), dmemory,
-                                   dweights + (long)R * Np, de, de + W, head_size(R));
+            contents.erase_and_add_backward(memory_before, V, own + (long)R * Np, e, e + W, head_size(R), dmemory,
+                                            dweights + (long)R * Np, de, de + W, head_size(R));
             for (int v = 0; v < V; v++)
                 for (int w = 0; w < W; w++) {
                     const T erase = e[v * head_size(R) + w];
@@ -116,7 +116,7 @@ template <class T> struct NTMMemory {
             set_zero(dxi + head(R), (long)V * head_size(R));
         }
         if (read_first) {
-            read_backward(memory_before, W, Np, R, own, dreads, dweights, dmemory);
+            contents.read_backward(memory_before, R, own, dreads, dweights, dmemory);
             find_backward(record, before, memory_before, before + im, 0, R, dweights, dmemory, dxi, scratch);
         }
     }
@@ -157,8 +157,8 @@ template <class T> struct NTMMemory {
         const long stride = head_size(first);
         const T* keys = record + xi + head(first);
         for (int h = 0; h < count; h++) strength[h] = keys[h * stride + W];
-        look_up(memory, inverse, W, N, count, keys, stride, record + ik + first, strength,
-                record + similarity + (long)first * Np, record + content + (long)first * Np);
+        contents.look_up(memory, inverse, count, keys, stride, record + ik + first, strength,
+                         record + similarity + (long)first * Np, record + content + (long)first * Np);
         for (int h = first; h < first + count; h++) {
             const T* k = record + xi + head(h);
             const T gate = k[W + 1], gamma = k[W + 2 + S];
@@ -239,9 +239,10 @@ template <class T> struct NTMMemory {
             strength[h - first] = k[W];
         }
         const long stride = head_size(first);
-        look_up_backward(memory, inverse, W, Np, count, record + xi + head(first), stride, record + ik + first, strength,
-                         record + similarity + (long)first * Np, record + content + (long)first * Np, dcontent,
-                         dxi + head(first), stride, dstrength, dmemory, row_scratch);
+        contents.look_up_backward(memory, inverse, count, record + xi + head(first), stride, record + ik + first,
+                                  strength, record + similarity + (long)first * Np,
+                                  record + content + (long)first * Np, dcontent, dxi + head(first), stride, dstrength,
+                                  dmemory, row_scratch);
         for (int h = 0; h < count; h++)
             dxi[head(first) + h * stride + W] = dstrength[h] * (1 - std::exp(-strength[h]));
     }

@@ -59,9 +59,9 @@ template <class T> struct TurnsMemory {
     }
     void end(const T* record, const T* memory, T* const* state, long row) const {
         const DNCMemory<T>& dnc = views[0];
-        memory_out(memory, dnc.N, W, state[0] + row * dnc.N * W);
+        dnc.contents.out(memory, state[0] + row * dnc.N * W);
         rows_out(record + usage, 1, dnc.N, state[1] + row * dnc.N);
-        if (dnc.links) rows_out(memory + (long)W * Np, dnc.N, dnc.N, state[2] + row * dnc.N * dnc.N);
+        if (dnc.links) rows_out(memory + dnc.links_at, dnc.N, dnc.N, state[2] + row * dnc.N * dnc.N);
         rows_out(record + write_weights, 1, dnc.N, state[3] + row * dnc.N);
         for (int v = 0; v < count; v++) {
             T* const* own = state + 4 + 3 * v;

@@ -9,6 +9,10 @@
 #include <cstring>
 #include <utility>
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 namespace mnemon {
 
 #if defined(__AVX512F__)
@@ -129,16 +133,52 @@ MNEMON_INLINE Vec<double> hyperbolic_tangent(Vec<double> x) {
 template <class T> MNEMON_INLINE T softplus(T x) { return x > 20 ? x : std::log1p(std::exp(x)); }
 template <class T> MNEMON_INLINE T sigmoid_of(T x) { return 1 / (1 + std::exp(-x)); }
 
-// y = f(x) over n numbers that need not be padded.
-template <class T, class F> MNEMON_INLINE void map(const T* x, T* y, int n, F f) {
-    int i = 0;
-    for (; i + kLanes<T> <= n; i += kLanes<T>) store<T>(y + i, f(load<T>(x + i)));
-    if (i < n) {
-        T rest[kLanes<T>] = {};
-        std::memcpy(rest, x + i, (n - i) * sizeof(T));
-        store<T>(rest, f(load<T>(rest)));
-        std::memcpy(y + i, rest, (n - i) * sizeof(T));
+// How a loop over numbers that are not padded takes them: a vector at a time, and of the last one what is there, the other
+// lanes being zero.
+template <class T> struct Whole {
+    MNEMON_INLINE Vec<T> load(const T* from) const { return mnemon::load<T>(from); }
+    MNEMON_INLINE void store(T* to, Vec<T> x) const { mnemon::store<T>(to, x); }
+    MNEMON_INLINE Vec<T> only(Vec<T> x) const { return x; }
+};
+template <class T> struct Part {
+    int n;
+#if defined(__AVX512F__)
+    MNEMON_INLINE Vec<T> load(const T* from) const {
+        if constexpr (sizeof(T) == 4) return (Vec<T>)_mm512_maskz_loadu_ps(mask(), from);
+        else return (Vec<T>)_mm512_maskz_loadu_pd(mask(), from);
     }
+    MNEMON_INLINE void store(T* to, Vec<T> x) const {
+        if constexpr (sizeof(T) == 4) _mm512_mask_storeu_ps(to, mask(), (__m512)x);
+        else _mm512_mask_storeu_pd(to, mask(), (__m512d)x);
+    }
+    MNEMON_INLINE Vec<T> only(Vec<T> x) const {
+        if constexpr (sizeof(T) == 4) return (Vec<T>)_mm512_maskz_mov_ps(mask(), (__m512)x);
+        else return (Vec<T>)_mm512_maskz_mov_pd(mask(), (__m512d)x);
+    }
+
+  private:
+    MNEMON_INLINE uint16_t mask() const { return (uint16_t)((1 << n) - 1); }
+#else
+    MNEMON_INLINE Vec<T> load(const T* from) const {
+        T part[kLanes<T>] = {};
+        std::memcpy(part, from, n * sizeof(T));
+        return mnemon::load<T>(part);
+    }
+    MNEMON_INLINE void store(T* to, Vec<T> x) const { std::memcpy(to, &x, n * sizeof(T)); }
+    MNEMON_INLINE Vec<T> only(Vec<T> x) const { return load((const T*)&x); }
+#endif
+};
+
+// Runs f(k, part) over n numbers, from number k on at a time.
+template <class T, class F> MNEMON_INLINE void in_vectors(int n, F f) {
+    int k = 0;
+    for (; k + kLanes<T> <= n; k += kLanes<T>) f(k, Whole<T>{});
+    if (k < n) f(k, Part<T>{n - k});
+}
+
+// y = f(x) over n numbers.
+template <class T, class F> MNEMON_INLINE void map(const T* x, T* y, int n, F f) {
+    in_vectors<T>(n, [&](int k, auto part) { part.store(y + k, f(part.load(x + k))); });
 }
 
 // ---- sums over lanes ------------------------------------------------------------------------------------------------
