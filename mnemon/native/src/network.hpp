@@ -48,9 +48,12 @@ template <class T, template <class> class ControllerOf, template <class> class M
         T *from_inputs = take(inputs.size()), *from_features = take(features.size()), *to_interface = take(hidden.size());
         T *bias = take(Pp), *interface_bias = take(Zp);
         for (int v = 0; v < V; v++) {
-            inputs.pack(from_inputs + v * inputs.size(), [&](int k, int n) { return from_input(call, v, k, n); });
-            features.pack(from_features + v * features.size(), [&](int k, int n) { return from_feature(call, v, k, n); });
-            hidden.pack(to_interface + v * hidden.size(), [&](int k, int n) { return to_vector(call, v, k, n); });
+            const Matrices own = of_controller(call, v);
+            T* features_of_v = from_features + v * features.size();
+            inputs.pack(from_inputs + v * inputs.size(), {0, I}, {0, P}, own.from_inputs, 1, I + Q);
+            features.pack(features_of_v, {0, H}, {0, P}, own.from_hidden, 1, H);
+            features.pack(features_of_v, {H, F}, {0, P}, own.from_inputs + I, 1, I + Q);
+            hidden.pack(to_interface + v * hidden.size(), {0, H}, {0, Z}, own.interface, 1, H);
             copy_or_zero(call.bias ? call.bias + v * P : nullptr, P, bias + v * Pp);
             copy_or_zero(call.interface_bias ? call.interface_bias + v * Z : nullptr, Z, interface_bias + v * Zp);
         }
@@ -64,8 +67,11 @@ template <class T, template <class> class ControllerOf, template <class> class M
         T* to_features = shared.get<T>(V * (features.size() + hidden.size()));
         T* to_hidden = to_features + V * features.size();
         for (int v = 0; v < V; v++) {
-            features.pack(to_features + v * features.size(), [&](int k, int n) { return from_feature(call, v, n, k); });
-            hidden.pack(to_hidden + v * hidden.size(), [&](int k, int n) { return to_vector(call, v, n, k); });
+            const Matrices own = of_controller(call, v);
+            T* features_of_v = to_features + v * features.size();
+            features.pack(features_of_v, {0, P}, {0, H}, own.from_hidden, H, 1);
+            features.pack(features_of_v, {0, P}, {H, F}, own.from_inputs + I, I + Q, 1);
+            hidden.pack(to_hidden + v * hidden.size(), {0, Z}, {0, H}, own.interface, H, 1);
         }
         in_parallel(tiles(), c.threads, [&](int tile) { backward_tile(call, gradients, tile, to_features, to_hidden); });
     }
@@ -86,16 +92,14 @@ template <class T, template <class> class ControllerOf, template <class> class M
     struct Weights {
         const T *from_inputs, *from_features, *bias, *interface, *interface_bias;
     };
-    // The weights of controller v that take number k of x, or of [h, r], to preactivation n, and of h to number n of the
-    // interface.
-    T from_input(const Forward<T>& call, long v, int k, int n) const {
-        return call.from_inputs[(v * P + n) * (I + Q) + k];
+    // A controller's, as they come: P × (I + Q) from [x, r], P × H or null from h, and Z × H to the interface.
+    struct Matrices {
+        const T *from_inputs, *from_hidden, *interface;
+    };
+    Matrices of_controller(const Forward<T>& call, long v) const {
+        return {call.from_inputs + v * P * (I + Q), call.from_hidden ? call.from_hidden + v * P * H : nullptr,
+                call.interface + v * Z * H};
     }
-    T from_feature(const Forward<T>& call, long v, int k, int n) const {
-        if (k >= H) return from_input(call, v, I + k - H, n);
-        return call.from_hidden ? call.from_hidden[(v * P + n) * H + k] : 0;
-    }
-    T to_vector(const Forward<T>& call, long v, int k, int n) const { return call.interface[(v * Z + n) * H + k]; }
     static void copy_or_zero(const T* from, int n, T* to) {
         if (from) copy(to, from, n);
         else set_zero(to, n);

@@ -294,6 +294,10 @@ void product(const Product<T>& p, int rows, int columns, int depth, const T* b, 
     }
 }
 
+struct Range {
+    int first, last;  // and what is before it
+};
+
 // B in panels: a few vectors of columns (see next_panel), row after row, then the next ones, so that a block reads it in
 // a line.
 template <class T> class Panels {
@@ -301,13 +305,25 @@ template <class T> class Panels {
     Panels(int depth, int columns) : depth_(depth), columns_(columns) {}
     long size() const { return (long)depth_ * padded<T>(columns_); }
 
-    // at(k, n) is B[k][n].
-    template <class At> void pack(T* to, At at) const {
-        const int all = padded<T>(columns_);
-        for (int first = 0, last; first < all; first = last) {
-            last = first + next_panel((all - first) / kLanes<T>) * kLanes<T>;
-            for (int k = 0; k < depth_; k++)
-                for (int n = first; n < last; n++) *to++ = n < columns_ ? at(k, n) : 0;
+    // A part of B: B[k][n] = from[(k − rows.first) · per_row + (n − columns.first) · per_column], one of which is 1; or 0, if
+    // `from` is null. With its last columns goes the padding.
+    void pack(T* to, Range rows, Range columns, const T* from, long per_row, long per_column) const {
+        const int all = padded<T>(columns_), end = columns.last == columns_ ? all : columns.last;
+        for (int left = 0, width; left < all; left += width) {
+            width = next_panel((all - left) / kLanes<T>) * kLanes<T>;
+            const int first = std::max(left, columns.first), last = std::min(left + width, columns.last);
+            T* panel = to + (long)left * depth_ - left;
+            const T* corner = from ? from + (first - columns.first) * per_column : nullptr;
+            if (from && per_row == 1)
+                for (int n = first; n < last; n++)
+                    for (int k = rows.first; k < rows.last; k++)
+                        panel[(long)k * width + n] = corner[(n - first) * per_column + k - rows.first];
+            for (int k = rows.first; k < rows.last; k++) {
+                T* row = panel + (long)k * width;
+                if (from && per_row != 1)
+                    for (int n = first; n < last; n++) row[n] = corner[(k - rows.first) * per_row + n - first];
+                for (int n = from ? std::max(left, columns.last) : first; n < std::min(left + width, end); n++) row[n] = 0;
+            }
         }
     }
 
