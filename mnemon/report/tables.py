@@ -1,5 +1,6 @@
 """Ours beside the thesis's: an experiment as a JSON document, as cells of a table, and as Markdown."""
 
+import math
 import shlex
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ from mnemon.report.results import Results, Row, Run
 COLUMNS = ("setting", "model", "ours", "n", "best", "thesis", "parameters", "thesis's", "time")
 NONE = "–"
 SMALL = 0.1  # below this, two digits after the point would say little
+TINY = 1e-4  # and below this, zeros would fill the table
 
 
 def document(results: Results, wanted: Callable[[Row], bool] = lambda _: True) -> dict[str, Any]:
@@ -103,7 +105,13 @@ def mean_and_sd(row: Row) -> str:
     """``97.70 ± 0.40``, both with the digits that the mean needs."""
     if row.mean is None or row.sd is None:
         return number(row.mean)
-    return f"{row.mean:.2f} ± {row.sd:.2f}" if abs(row.mean) >= SMALL else f"{row.mean:.4g} ± {row.sd:.2g}"
+    if row.mean == 0 or round(abs(row.mean), 3) >= SMALL:
+        digits = 2
+    elif abs(row.mean) >= TINY:
+        digits = 2 - math.floor(math.log10(abs(row.mean)))  # three of them
+    else:
+        return f"{row.mean:.3g} ± {row.sd:.2g}"
+    return f"{row.mean:.{digits}f} ± {row.sd:.{digits}f}"
 
 
 def parameters(run: Run) -> str:

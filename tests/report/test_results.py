@@ -82,8 +82,14 @@ def test_cells_and_markdown(tmp_path: Path) -> None:
 
 
 def test_the_spread_has_the_digits_of_the_mean(tmp_path: Path) -> None:
-    folder = write_experiment(tmp_path / "one", {"ntm": [0.5, 0.5001], "dnc": [0.001, 0.002]}, percent=False)
-    assert [cells(row)[2] for row in read_results(folder).rows[1:]] == ["0.50 ± 0.00", "0.0015 ± 0.00071"]
+    folder = write_experiment(
+        tmp_path / "one", {"ntm": [0.5, 0.5001], "dnc": [0.001, 0.002], "lrua": [0.05, 0.07]}, percent=False
+    )
+    assert [cells(row)[2] for row in read_results(folder).rows[1:]] == [
+        "0.50 ± 0.00",
+        "0.00150 ± 0.00071",
+        "0.0600 ± 0.0141",
+    ]
 
 
 def test_numbers_and_times() -> None:
