@@ -1,7 +1,8 @@
 // What the memories share: look-up by content, reading, erasing and adding; each forward and backward, for one sample.
 //
 // Letters: N slots, W word, H heads. A memory lies word by word, M[w][n] with n padded, so that vectors run over slots;
-// padding holds zeros (by_slot.hpp has the other way). Weightings are rows [h][n]. im and ik are the inverse lengths 1/√(‖v‖² + ε) of slots and keys.
+// padding holds zeros (by_slot.hpp has the other way). Weightings are rows [h][n]. im and ik are the inverse lengths
+// 1/√(‖v‖² + ε) of slots and keys.
 #pragma once
 
 #include "vector.hpp"

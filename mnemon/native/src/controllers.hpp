@@ -189,8 +189,8 @@ template <class T> struct LayerNormLSTMController : LSTMParts<T> {
     }
 
   private:
-    // In place, a few of i, f, g, o, the cell: y = gain x̂ + bias with x̂ = (x − μ) s, s = 1/√(σ² + ε), where μ and σ² are
-    // the mean and variance of x. The record keeps x̂ and s.
+    // In place, a few of i, f, g, o, the cell: y = gain x̂ + bias with x̂ = (x − μ) s, s = 1/√(σ² + ε), where μ and σ²
+    // are the mean and variance of x. The record keeps x̂ and s.
     template <int kFirst, int kCount> void normalise(T* record, T* x, const T* extra) const {
         const int H = hidden;
         const T *gain = extra + kFirst * H, *bias = gain + 5 * H;

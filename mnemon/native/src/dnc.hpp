@@ -30,8 +30,9 @@ template <class T> struct DNCMemory {
     DNCMemory(const Config& c, Places<T>& places)
         : N(c.slots), Np(padded<T>(c.slots)), W(c.word), R(c.reads), X(c.interface),
           own_first(c.own_first), own_end(c.own_end ? c.own_end : c.slots),
-          owns_all(own_first == 0 && own_end == c.slots), links(c.links), masked(c.masked_lookup), erase_freed(c.erase_freed), sharp(c.sharp_links), read_first(c.read_first),
-          clip((T)c.clip), contents(N, W, masked || erase_freed), free_gate(W + 1), modes(W + 2), mask(modes + (links ? 3 : 0)),
+          owns_all(own_first == 0 && own_end == c.slots), links(c.links), masked(c.masked_lookup),
+          erase_freed(c.erase_freed), sharp(c.sharp_links), read_first(c.read_first), clip((T)c.clip),
+          contents(N, W, masked || erase_freed), free_gate(W + 1), modes(W + 2), mask(modes + (links ? 3 : 0)),
           sharpness(mask + (masked ? W : 0)), read_head(sharpness + (sharp ? 2 : 0)), erase(W + 1), add(2 * W + 1),
           allocation_gate(3 * W + 1), write_gate(3 * W + 2), write_mask(3 * W + 3), xi(places.take(X)),
           raw(places.take(clip > 0 ? X : 0)), ik(places.take(R + 1)), im(places.take(inverses())),
@@ -43,8 +44,8 @@ template <class T> struct DNCMemory {
           sharp_forward(sharp ? places.take(R * Np) : forward_links),
           sharp_backward(sharp ? places.take(R * Np) : backward_links),
           available(owns_all ? usage : places.take(N)),
-          links_at(contents.numbers()),
-          content_size(links_at + (links ? (long)N * Np : 0)), carry_size(content_size + (long)(R + 3) * Np),
+          links_at(contents.numbers()), content_size(links_at + (links ? (long)N * Np : 0)),
+          carry_size(content_size + (long)(R + 3) * Np),
           scratch_size((long)(3 * R + 4 + (links ? kRowsNear : 0) + (erase_freed ? W : 0)) * Np +
                        2 * padded<T>(R + 1)) {}
 

@@ -28,9 +28,9 @@ template <class T> struct LRUAMemory {
     LRUAMemory(const Config& c, Places<T>& places)
         : N(c.slots), Np(padded<T>(c.slots)), W(c.word), R(c.reads), head(W + 1 + (c.strengths ? 1 : 0)),
           read_first(c.read_first), strengths(c.strengths), decay((T)c.decay), contents(N, W, true),
-          xi(places.take(c.interface)), im(places.take(N)), ik(places.take(R)), strength(places.take(R)), similarity(places.take(R * Np)),
-          weights(places.take(R * Np)), written(places.take(R * Np)), usage(places.take(N)), least(places.take(N)),
-          kept(places.take(N)), content_size(contents.numbers()), carry_size(content_size + Np + 2L * R * Np),
+          xi(places.take(c.interface)), im(places.take(N)), ik(places.take(R)), strength(places.take(R)),
+          similarity(places.take(R * Np)), weights(places.take(R * Np)), written(places.take(R * Np)),
+          usage(places.take(N)), least(places.take(N)), kept(places.take(N)), content_size(contents.numbers()), carry_size(content_size + Np + 2L * R * Np),
           scratch_size(Np + padded<T>(R) + padded<T>(R * W)) {}
 
     // ---- from and to the tensors of the state ----

@@ -20,8 +20,8 @@ template <class T> struct NTMMemory {
     NTMMemory(const Config& c, Places<T>& places)
         : N(c.slots), Np(padded<T>(c.slots)), W(c.word), R(c.reads), V(c.writes), H(R + V), S(2 * c.shift_reach + 1),
           reach(c.shift_reach), address(W + 3 + S), read_first(c.read_first), contents(N, W),
-          xi(places.take(c.interface)), im(places.take(N)), ik(places.take(H)), similarity(places.take(H * Np)), content(places.take(H * Np)),
-          gated(places.take(H * Np)), shifted(places.take(H * Np)), weights(places.take(H * Np)),
+          xi(places.take(c.interface)), im(places.take(N)), ik(places.take(H)), similarity(places.take(H * Np)),
+          content(places.take(H * Np)), gated(places.take(H * Np)), shifted(places.take(H * Np)), weights(places.take(H * Np)),
           content_size(contents.numbers()), carry_size(content_size + (long)H * Np),
           scratch_size((long)H * Np + Np + 2 * (Np + 2 * padded<T>(reach))) {}
 

@@ -133,8 +133,8 @@ MNEMON_INLINE Vec<double> hyperbolic_tangent(Vec<double> x) {
 template <class T> MNEMON_INLINE T softplus(T x) { return x > 20 ? x : std::log1p(std::exp(x)); }
 template <class T> MNEMON_INLINE T sigmoid_of(T x) { return 1 / (1 + std::exp(-x)); }
 
-// How a loop over numbers that are not padded takes them: a vector at a time, and of the last one what is there, the other
-// lanes being zero.
+// How a loop over numbers that are not padded takes them: a vector at a time, and of the last one what is there, the
+// other lanes being zero.
 template <class T> struct Whole {
     MNEMON_INLINE Vec<T> load(const T* from) const { return mnemon::load<T>(from); }
     MNEMON_INLINE void store(T* to, Vec<T> x) const { mnemon::store<T>(to, x); }
@@ -295,7 +295,7 @@ void product(const Product<T>& p, int rows, int columns, int depth, const T* b, 
 }
 
 struct Range {
-    int first, last;  // and what is before it
+    int first, last;  // which is the first that is not in it
 };
 
 // B in panels: a few vectors of columns (see next_panel), row after row, then the next ones, so that a block reads it in
@@ -305,8 +305,8 @@ template <class T> class Panels {
     Panels(int depth, int columns) : depth_(depth), columns_(columns) {}
     long size() const { return (long)depth_ * padded<T>(columns_); }
 
-    // A part of B: B[k][n] = from[(k − rows.first) · per_row + (n − columns.first) · per_column], one of which is 1; or 0, if
-    // `from` is null. With its last columns goes the padding.
+    // A part of B: B[k][n] = from[(k − rows.first) · per_row + (n − columns.first) · per_column], one of which is 1; or
+    // 0, if `from` is null. With its last columns goes the padding.
     void pack(T* to, Range rows, Range columns, const T* from, long per_row, long per_column) const {
         const int all = padded<T>(columns_), end = columns.last == columns_ ? all : columns.last;
         for (int left = 0, width; left < all; left += width) {
@@ -322,7 +322,8 @@ template <class T> class Panels {
                 T* row = panel + (long)k * width;
                 if (from && per_row != 1)
                     for (int n = first; n < last; n++) row[n] = corner[(k - rows.first) * per_row + n - first];
-                for (int n = from ? std::max(left, columns.last) : first; n < std::min(left + width, end); n++) row[n] = 0;
+                const int nothing = from ? std::max(left, columns.last) : first;
+                for (int n = nothing; n < std::min(left + width, end); n++) row[n] = 0;
             }
         }
     }
