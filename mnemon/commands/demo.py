@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from mnemon.commands.console import table_console
 from mnemon.commands.demo_report import write_report
+from mnemon.commands.typed import typed
 from mnemon.models.baseline import matching_hidden_size
 from mnemon.models.catalogue import build_model
 from mnemon.models.config import ModelConfig
@@ -83,7 +84,7 @@ class Demo:
         model = build_model(config, TASK.input_size, TASK.output_size)
         training = dataclasses.replace(TRAINING, seed=self.seed)
         described = {"task": "copy", "model": dataclasses.asdict(config)}
-        result = train(model, TASK, HELD_OUT, training, out, run=described, command=["mnemon", *sys.argv[1:]])
+        result = train(model, TASK, HELD_OUT, training, out, run=described, command=typed())
         if isinstance(model, MANN):
             print(_draw_example(model))
         return model, result.metrics

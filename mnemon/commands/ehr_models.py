@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 import tyro
 
 from mnemon.commands.console import table_console
+from mnemon.commands.typed import typed
 from mnemon.ehr.explanation import Explanation, explain, last_visit, recommend
 from mnemon.ehr.page import explanation_page
 from mnemon.ehr.prepared import IDENTITIES, load_prepared
@@ -90,9 +90,7 @@ class Train:
         )
         keep_freed_memory()
         out = self.out or Path("runs") / f"{self.folder.name}-{self.model}-{self.seed}"
-        result = train_on(
-            self.folder, out, config, training, inputs=self.views, resume=self.resume, command=["mnemon", *sys.argv[1:]]
-        )
+        result = train_on(self.folder, out, config, training, inputs=self.views, resume=self.resume, command=typed())
         from mnemon.training.processes import is_first_process  # after train_on, as it imports accelerate too
 
         if not is_first_process():

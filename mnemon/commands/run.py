@@ -1,6 +1,5 @@
 """``mnemon run``: one table or figure of the thesis, ours beside its."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +8,7 @@ import tyro
 
 from mnemon.commands.campaigns import default_folder, tell_outcome
 from mnemon.commands.folders import data_folder
+from mnemon.commands.typed import typed
 from mnemon.experiments.catalogue import find_experiment
 from mnemon.runner.campaign import Campaign
 from mnemon.runner.display import make_display
@@ -55,7 +55,7 @@ class Run:
             scale=self.scale,
             only=self.only,
             data=data_folder(self.data),
-            command=["mnemon", *sys.argv[1:]],
+            command=typed(),
             rates=None if self.rates is None else read_rates(self.rates),
         )
         failures = campaign.go(resume=self.resume, processes=self.jobs, display=make_display())

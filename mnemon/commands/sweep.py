@@ -11,6 +11,7 @@ import tyro
 
 from mnemon.commands.campaigns import default_folder, tell_outcome
 from mnemon.commands.folders import data_folder
+from mnemon.commands.typed import typed
 from mnemon.errors import UserError, require_package
 from mnemon.experiments.catalogue import find_experiment
 from mnemon.report.description import RATES
@@ -96,7 +97,7 @@ class Sweep:
             scale=self.scale,
             only=self.only,
             data=None if data is None else data.resolve(),
-            command=["mnemon", *sys.argv[1:]],
+            command=typed(),
             rates=None if self.rates is None else read_rates(self.rates),
         )
 

@@ -12,6 +12,7 @@ import tyro
 
 from mnemon.commands.console import table_console
 from mnemon.commands.folders import data_folder
+from mnemon.commands.typed import typed
 from mnemon.errors import UserError, look_up
 from mnemon.experiments import dialogue
 from mnemon.experiments.ntm_tasks import sizes_of, training_of
@@ -151,7 +152,7 @@ class Train:
             out,
             resume=self.resume,
             run={"task": self.task, "model": dataclasses.asdict(model_config), "engine": self.engine},
-            command=["mnemon", *sys.argv[1:]],
+            command=typed(),
         )
         if not is_first_process():
             return
