@@ -45,7 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "associative": {"errors"},
     "data": {"errors"},
     "tasks": {"data", "errors", "views"},
-    "training": {"errors", "tasks"},
+    "training": {"errors", "native", "tasks"},  # of native, the optimiser
     "viewer": {"errors", "memory", "state", "tasks", "theory", "trace", "training", "views"},
     "reservoir": {"errors", "spectra"},
     "laws": {"associative", "errors", "spectra", "theory", "training"},

@@ -1,11 +1,13 @@
 """The optimisers of the thesis, and the clipping that goes before their step."""
 
+import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_value_, clip_grads_with_norm_, get_total_norm
 
+from mnemon.native.rmsprop import RMSProp, covers
 from mnemon.training.config import TrainConfig
 
 
@@ -13,7 +15,8 @@ def make_optimiser(config: TrainConfig, parameters: Sequence[nn.Parameter]) -> t
     """Each in its fastest form that runs on the CPU as well: fused Adam takes a fifth of the plain one's time."""
     if config.optimiser == "adam":
         return torch.optim.Adam(parameters, lr=config.learning_rate, fused=True)
-    return torch.optim.RMSprop(
+    rmsprop = RMSProp if covers(parameters) else torch.optim.RMSprop
+    return rmsprop(
         parameters,
         lr=config.learning_rate,
         alpha=config.rmsprop_alpha,
@@ -30,15 +33,18 @@ def gradient_norm(config: TrainConfig, parameters: Sequence[nn.Parameter]) -> Te
     """
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     norm = get_total_norm(gradients)
-    clipped = any(bound is not None for bound in (config.clip_value, config.clip_each, config.clip_norm))
-    return get_total_norm([gradient.double() for gradient in gradients]) if clipped and not norm.isfinite() else norm
+    if norm.isfinite() or not _bounds(config):
+        return norm
+    return get_total_norm([gradient.double() for gradient in gradients])
 
 
 def clip(config: TrainConfig, parameters: Sequence[nn.Parameter], norm: Tensor) -> None:
     """Clip the elements first and all of them last, so that each bound holds for what the optimiser is given.
 
-    ``norm`` is that of the gradients as they are.
+    ``norm`` is that of the gradients as they are: where it is within all bounds, so is each of them.
     """
+    if norm <= min(_bounds(config), default=math.inf):
+        return
     if config.clip_value is not None:
         clip_grad_value_(parameters, config.clip_value)
     if config.clip_each is not None:
@@ -47,6 +53,10 @@ def clip(config: TrainConfig, parameters: Sequence[nn.Parameter], norm: Tensor) 
     if config.clip_norm is not None:
         unchanged = config.clip_value is None and config.clip_each is None
         clip_grads_with_norm_(parameters, config.clip_norm, norm if unchanged else gradient_norm(config, parameters))
+
+
+def _bounds(config: TrainConfig) -> list[float]:
+    return [bound for bound in (config.clip_value, config.clip_each, config.clip_norm) if bound is not None]
 
 
 def set_learning_rate(config: TrainConfig, optimiser: torch.optim.Optimizer, step: int) -> None:

@@ -238,7 +238,7 @@ def test_another_optimiser_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="was written by another optimiser than Adam"):
         checkpoint.restore_optimiser(loaded, make_pair("adam")[1])
     fewer = make_optimiser(TrainConfig(), list(tiny_model().head.parameters()))
-    with pytest.raises(UserError, match="was written by another optimiser than RMSprop"):
+    with pytest.raises(UserError, match="was written by another optimiser than RMSProp"):
         checkpoint.restore_optimiser(loaded, fewer)
     wider = list(nn.GRU(3, 5).parameters()) + list(nn.Linear(5, 2).parameters())
     with pytest.raises(UserError, match=r"'optimiser.0.\w+' of shape \(15, 2\) where \(15, 3\) is needed"):
