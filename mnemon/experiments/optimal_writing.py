@@ -53,7 +53,7 @@ class Model:
 
 # §6.5.2: sizes of the controller are chosen so that the models are about equally large
 LSTM = Model(name="LSTM", base="no-memory", hidden=125, parameters=103_840)
-NTM = Model(name="NTM", base="ntm", controller="lstm", parameters=99_112)
+NTM = Model(name="NTM", base="ntm", parameters=99_112)
 DNC = Model(name="DNC", base="dnc", parameters=98_840)
 RW = Model(name="DNC+RW", base="dnc", writing="random", parameters=98_840)
 UW = Model(name="DNC+UW", base="dnc", writing="uniform", parameters=98_840)
@@ -73,7 +73,8 @@ def model_config(model: Model, *, slots: int, length: int, word: int = 64, varie
         slots=slots,
         word=word,
         heads=1,
-        biases=model.base == "ntm",
+        biases=False,
+        learned_start="memory" if model.base == "ntm" else None,  # this and the biases by the thesis's counts
         writing=model.writing,
         interval=intervals.get(model.writing),
         encoded=None if model.writing == "regular" or varied else length,

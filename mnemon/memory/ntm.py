@@ -62,12 +62,15 @@ class NTMMemory(Memory[NTMInterface, NTMState]):
         writes: the number of write heads.
         shift_reach: how far a head may move in a step; the shifts are −reach … reach.
         read_first: read the memory before it is written rather than after.
+        learned_start: learn where the heads are before the first step, and what they have read; otherwise they are
+            nowhere, and have read a fixed vector.
         device: where the initial memory lives.
         dtype: its floating point type.
     """
 
     initial_memory: Tensor
     initial_reads: Tensor
+    initial_weights: Tensor  # before softmax; of a learned start only
 
     def __init__(
         self,
@@ -78,6 +81,7 @@ class NTMMemory(Memory[NTMInterface, NTMState]):
         *,
         shift_reach: int = 1,
         read_first: bool = False,
+        learned_start: bool = False,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -86,17 +90,30 @@ class NTMMemory(Memory[NTMInterface, NTMState]):
         if shift_reach < 0:
             raise UserError(f"shift_reach must be 0 or more, got {shift_reach}")
         self.slots, self.word, self.reads, self.writes = slots, word, reads, writes
-        self.shift_reach, self.read_first = shift_reach, read_first
+        self.shift_reach, self.read_first, self.learned_start = shift_reach, read_first, learned_start
         self.recipe = NTMRecipe()
         self.register_buffer("initial_memory", torch.empty(slots, word, device=device, dtype=dtype))
-        self.register_buffer("initial_reads", torch.empty(reads, word, device=device, dtype=dtype))
+        initial_reads = torch.empty(reads, word, device=device, dtype=dtype)
+        if learned_start:
+            self.initial_reads = nn.Parameter(initial_reads)  # before tanh
+            self.initial_weights = nn.Parameter(torch.empty(reads + writes, slots, device=device, dtype=dtype))
+        else:
+            self.register_buffer("initial_reads", initial_reads)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the fixed initial memory, U(±1/√(N+W)), and the initial read vectors, 0.01·N(0, 1)."""
+        """Draw the fixed initial memory, U(±1/√(N+W)), and the initial read vectors, 0.01·N(0, 1).
+
+        A learned start is Glorot and Bengio's, as a layer that is given a one: U(±√(6/(1 + numbers))).
+        """
         bound = 1 / math.sqrt(self.slots + self.word)
         nn.init.uniform_(self.initial_memory, -bound, bound)
-        nn.init.normal_(self.initial_reads, std=0.01)
+        if not self.learned_start:
+            nn.init.normal_(self.initial_reads, std=0.01)
+            return
+        for start in (self.initial_reads, self.initial_weights):
+            bound = math.sqrt(6 / (1 + start.shape[1]))
+            nn.init.uniform_(start, -bound, bound)
 
     @property
     def head_counts(self) -> tuple[int, ...]:
@@ -116,13 +133,18 @@ class NTMMemory(Memory[NTMInterface, NTMState]):
     def init_state(
         self, batch: int, *, device: torch.device | None = None, dtype: torch.dtype | None = None
     ) -> NTMState:
-        """The fixed initial memory and reads; no head is anywhere yet (w_0 = 0)."""
+        """The fixed initial memory and reads, and no head anywhere yet (w_0 = 0); or what was learned of them."""
         memory = self.initial_memory.to(device=device, dtype=dtype)
         reads = self.initial_reads.to(device=device, dtype=dtype)
+        weights = memory.new_zeros(self.reads + self.writes, self.slots)
+        if self.learned_start:
+            reads = torch.tanh(reads)
+            weights = torch.softmax(self.initial_weights.to(device=device, dtype=dtype), dim=1)
+        read_weights, write_weights = weights.expand(batch, -1, -1).split_with_sizes([self.reads, self.writes], dim=1)
         return NTMState(
             memory=memory.expand(batch, -1, -1),
-            read_weights=memory.new_zeros(batch, self.reads, self.slots),
-            write_weights=memory.new_zeros(batch, self.writes, self.slots),
+            read_weights=read_weights,
+            write_weights=write_weights,
             reads=reads.expand(batch, -1, -1),
         )
 

@@ -4,7 +4,15 @@ import torch
 from torch import nn
 
 from mnemon.errors import UserError, look_up
-from mnemon.models.config import CONTROLLERS, PROGRAM_CHOICES, WRITINGS, ModelConfig, ModelEntry, make_writing
+from mnemon.models.config import (
+    CONTROLLERS,
+    LEARNED_STARTS,
+    PROGRAM_CHOICES,
+    WRITINGS,
+    ModelConfig,
+    ModelEntry,
+    make_writing,
+)
 from mnemon.models.embeddings import begin_with
 from mnemon.models.latent import WEIGHTINGS
 from mnemon.models.modern import MODERN
@@ -36,6 +44,11 @@ def check(config: ModelConfig) -> None:
         for field in ("programs", "program_key", "program_choice"):
             if getattr(config, field) is not None:
                 raise UserError(f"model {config.name!r} stores no programs: leave out {field}, or write name='nutm'")
+    if config.learned_start is not None and not (entry.learns_start and config.learned_start in LEARNED_STARTS):
+        raise UserError(
+            f"model {config.name!r} with learned_start={config.learned_start!r}: leave it out, or write name='ntm' and"
+            f" one of {', '.join(LEARNED_STARTS)}"
+        )
     if config.embedding is not None and entry.reads_views and not entry.has_embedding:
         raise UserError(f"model {config.name!r} has no embedding with a size of its own: leave out embedding")
     if config.embedding is not None and not entry.reads_views:

@@ -35,6 +35,7 @@ CONTROLLERS: dict[str, type[Controller[Any]]] = {
     "feed-forward": FeedForwardController,
 }
 
+LEARNED_STARTS = ("controller", "memory")
 PROGRAM_CHOICES: dict[str, LookUp] = {"softmax": LookUp(), "gumbel": LookUp(choice="gumbel")}
 
 
@@ -49,6 +50,7 @@ class ModelConfig:
     word: int = 20
     heads: int = 1  # read heads, and as many write heads where the memory has several
     biases: bool = True  # of the interface and the read-out
+    learned_start: str | None = None  # of an NTM: the state of its "controller", or of its "memory"; None: controller
     writing: str = "regular"
     interval: int | None = None  # steps from write to write; uniform writing can take it from slots and encoded
     encoded: int | None = None  # steps of the sequence to store: every later step writes; an LMU's window
@@ -93,6 +95,7 @@ class ModelEntry(NamedTuple):
     build: Callable[[ModelConfig, Any, int], nn.Module]  # (config, input size or sizes of the views, output size)
     has_memory: bool = True
     has_programs: bool = False  # of the interface
+    learns_start: bool = False  # what there is before the first step
     reads_views: bool = False
     has_feedback: bool = False  # its decoder is fed its own tokens, or not
     has_embedding: bool = True  # of tokens, with a size of its own, where it reads views

@@ -27,8 +27,9 @@ from mnemon.rnn import MANN
 
 def recurrent(config: ModelConfig, memory: Memory[Any, Any], input_size: int, output_size: int) -> MANN:
     """One cell over a sequence, with the controller, the interface and the writing that the settings say."""
-    learned = isinstance(memory, NTMMemory) and CONTROLLERS[config.controller].recurrent  # as the family was published
-    controller = make_controller(config, input_size, config.hidden, learned_state=learned)
+    learned = isinstance(memory, NTMMemory) and not memory.learned_start  # as the family was published
+    recurs = CONTROLLERS[config.controller].recurrent
+    controller = make_controller(config, input_size, config.hidden, learned_state=learned and recurs)
     has_programs = config.name in RECURRENT and RECURRENT[config.name].has_programs
     interface = make_programs(config) if has_programs else LinearInterface(bias=config.biases)
     return MANN(
@@ -45,7 +46,8 @@ def recurrent(config: ModelConfig, memory: Memory[Any, Any], input_size: int, ou
 
 def _ntm(config: ModelConfig, input_size: int, output_size: int) -> nn.Module:
     # the author's order, read before write: trained on short sequences, it holds up on longer ones more often
-    memory = NTMMemory(config.slots, config.word, config.heads, config.heads, read_first=True)
+    learned = config.learned_start == "memory"
+    memory = NTMMemory(config.slots, config.word, config.heads, config.heads, read_first=True, learned_start=learned)
     return recurrent(config, memory, input_size, output_size)
 
 
@@ -103,7 +105,7 @@ def _alone(controller: str) -> Callable[[ModelConfig, int, int], nn.Module]:
 
 
 RECURRENT: dict[str, ModelEntry] = {
-    "ntm": ModelEntry("Neural Turing Machine", "§3.3.3, §7.4", "mnemon/memory/ntm.py", _ntm),
+    "ntm": ModelEntry("Neural Turing Machine", "§3.3.3, §7.4", "mnemon/memory/ntm.py", _ntm, learns_start=True),
     "dnc": ModelEntry("Differentiable Neural Computer", "§3.3.4", "mnemon/memory/dnc.py", _dnc),
     "dnc-no-links": ModelEntry(
         "DNC without temporal links, linear in its slots", "§3.3.4, §7.4.5", "mnemon/memory/dnc.py", _dnc_without_links
@@ -116,7 +118,12 @@ RECURRENT: dict[str, ModelEntry] = {
     "queue": ModelEntry("Neural queue: first in, first out", "§3.3.1", "mnemon/memory/stack.py", _queue),
     "deque": ModelEntry("Neural deque: a stack with two ends", "§3.3.1", "mnemon/memory/stack.py", _deque),
     "nutm": ModelEntry(
-        "Neural Universal Turing Machine: NTM with stored programs", "§7.3", "mnemon/programs.py", _ntm, True, True
+        "Neural Universal Turing Machine: NTM with stored programs",
+        "§7.3",
+        "mnemon/programs.py",
+        _ntm,
+        has_programs=True,
+        learns_start=True,
     ),
     "nutm-dnc": ModelEntry("DNC with stored programs", "§7.4.5", "mnemon/programs.py", _dnc, True, True),
     "nutm-dnc-no-links": ModelEntry(

@@ -10,7 +10,7 @@ from mnemon import MANN
 from mnemon.errors import UserError
 from mnemon.experiments import babi, documents, memorisation, ntm_tasks, pixel_mnist, reasoning
 from mnemon.experiments.catalogue import EXPERIMENTS, find_experiment
-from mnemon.experiments.optimal_writing import CUW, DNC, LSTM, RW, UW, Model, model_config
+from mnemon.experiments.optimal_writing import CUW, DNC, LSTM, NTM, RW, UW, Model, model_config
 from mnemon.models.catalogue import build_model
 from mnemon.runner.job import Experiment, Job
 from mnemon.runner.measurement import Measurement, work_from_json
@@ -115,7 +115,7 @@ def test_unknown_experiments_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "parameters"), [(LSTM, 70_000), (DNC, 98_640), (RW, 98_640), (UW, 98_640), (CUW, 95_920)]
+    ("model", "parameters"), [(LSTM, 70_000), (NTM, 99_112), (DNC, 98_640), (RW, 98_640), (UW, 98_640), (CUW, 95_920)]
 )
 def test_parameter_counts(model: Model, parameters: int) -> None:
     """The thesis's 98,840 and 96,120 count 200 weights more that nothing uses, its 103,840 count 33,840."""

@@ -67,6 +67,7 @@ def step(memory: NTMMemory, parts: Parts, state: dict[str, Any], write: bool) ->
         {"read_first": True, "writes": 2},
         {"shift_reach": 0, "reads": 2},
         {"shift_reach": 3, "writes": 3, "read_first": True},
+        {"writes": 2, "learned_start": True},
     ],
     ids=str,
 )
@@ -97,6 +98,24 @@ def test_initial_state() -> None:
     for part, name in ((again.memory, "initial_memory"), (again.reads, "initial_reads")):
         assert all(torch.equal(sample, memory.get_buffer(name)) for sample in part)
     assert set(memory.state_dict()) == {"initial_memory", "initial_reads"}
+
+
+def test_a_learned_start() -> None:
+    torch.manual_seed(0)
+    memory = NTMMemory(200, 50, 3, 2, learned_start=True)
+    assert {name: tuple(part.shape) for name, part in memory.named_parameters()} == {
+        "initial_reads": (3, 50),
+        "initial_weights": (5, 200),
+    }
+    for part, numbers in ((memory.initial_reads, 50), (memory.initial_weights, 200)):
+        bound = math.sqrt(6 / (1 + numbers))
+        assert 0.9 * bound < part.abs().max() <= bound
+    state = memory.init_state(4)
+    assert torch.equal(state.reads[3], torch.tanh(memory.initial_reads))
+    weights = torch.cat([state.read_weights, state.write_weights], dim=1)
+    assert torch.equal(weights[3], torch.softmax(memory.initial_weights, dim=1))
+    (weights.square().sum() + state.reads.square().sum()).backward()
+    assert all(part.grad is not None and part.grad.any() for part in memory.parameters())
 
 
 def test_a_new_memory_is_another_memory() -> None:

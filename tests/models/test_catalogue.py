@@ -139,6 +139,11 @@ def test_programs_by_name() -> None:
     assert interface(name="nutm-dnc", heads=3, programs=3).keys.vectors.shape == (2, 3, 3)  # readers and the writer
     assert interface(name="nutm-lrua", heads=3).keys.vectors.shape == (3, 2, 2)
     for bad, message in (
+        (
+            {"name": "dnc", "learned_start": "memory"},
+            "'dnc' with learned_start='memory': leave it out",
+        ),
+        ({"learned_start": "heads"}, "'ntm' with learned_start='heads': .* one of controller, memory"),
         ({"name": "ntm", "programs": 2}, "model 'ntm' stores no programs: leave out programs"),
         ({"name": "ntm", "feedback": False}, "model 'ntm' cannot choose what it is fed: leave out feedback"),
         ({"name": "lstm", "program_key": 2}, "model 'lstm' stores no programs: leave out program_key"),

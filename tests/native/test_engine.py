@@ -44,6 +44,7 @@ MEMORIES: dict[str, Callable[[], Memory[Any, Any]]] = {
     "ntm-5": lambda: NTMMemory(5, 3, reads=3, writes=2),
     "ntm-127": lambda: NTMMemory(127, 7, reads=1, writes=1, read_first=True),
     "ntm-wide": lambda: NTMMemory(16, 20, reads=5, writes=3, shift_reach=2, read_first=True),
+    "ntm-learned-start": lambda: NTMMemory(5, 3, reads=2, writes=1, learned_start=True),
     "ntm-few": lambda: NTMMemory(3, 21, reads=3, writes=2),  # few slots lie slot by slot
     "dnc-1": lambda: DNCMemory(1, 1),
     "dnc-5": lambda: DNCMemory(5, 3, reads=3),
