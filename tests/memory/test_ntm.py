@@ -114,8 +114,8 @@ def test_a_learned_start() -> None:
     assert torch.equal(state.reads[3], torch.tanh(memory.initial_reads))
     weights = torch.cat([state.read_weights, state.write_weights], dim=1)
     assert torch.equal(weights[3], torch.softmax(memory.initial_weights, dim=1))
-    (weights.square().sum() + state.reads.square().sum()).backward()
-    assert all(part.grad is not None and part.grad.any() for part in memory.parameters())
+    total = weights.square().sum() + state.reads.square().sum()
+    assert all(gradient.any() for gradient in torch.autograd.grad(total, list(memory.parameters())))
 
 
 def test_a_new_memory_is_another_memory() -> None:

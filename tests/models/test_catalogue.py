@@ -139,10 +139,7 @@ def test_programs_by_name() -> None:
     assert interface(name="nutm-dnc", heads=3, programs=3).keys.vectors.shape == (2, 3, 3)  # readers and the writer
     assert interface(name="nutm-lrua", heads=3).keys.vectors.shape == (3, 2, 2)
     for bad, message in (
-        (
-            {"name": "dnc", "learned_start": "memory"},
-            "'dnc' with learned_start='memory': leave it out",
-        ),
+        ({"name": "dnc", "learned_start": "memory"}, "'dnc' with learned_start='memory': leave it out"),
         ({"learned_start": "heads"}, "'ntm' with learned_start='heads': .* one of controller, memory"),
         ({"name": "ntm", "programs": 2}, "model 'ntm' stores no programs: leave out programs"),
         ({"name": "ntm", "feedback": False}, "model 'ntm' cannot choose what it is fed: leave out feedback"),
@@ -150,7 +147,7 @@ def test_programs_by_name() -> None:
         ({"name": "nutm", "programs": 0}, "programs must be at least 1, got 0"),
     ):
         with pytest.raises(UserError, match=message):
-            ModelConfig(**bad)  # type: ignore[arg-type]
+            ModelConfig(**bad)
 
 
 @pytest.mark.parametrize("core", ["nutm", "nutm-dnc", "nutm-lrua"])
