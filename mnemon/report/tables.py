@@ -102,13 +102,14 @@ def facts(results: Results) -> list[str]:
 
 
 def mean_and_sd(row: Row) -> str:
-    """``97.70 ± 0.40``, both with the digits that the mean needs."""
+    """``97.70 ± 0.40``, both with the digits that the mean needs: three of them where it is less than 1."""
     if row.mean is None or row.sd is None:
         return number(row.mean)
-    if row.mean == 0 or round(abs(row.mean), 3) >= SMALL:
+    size = abs(float(f"{row.mean:.3g}"))
+    if size == 0 or size >= 1:
         digits = 2
-    elif abs(row.mean) >= TINY:
-        digits = 2 - math.floor(math.log10(abs(row.mean)))  # three of them
+    elif size >= TINY:
+        digits = 2 - math.floor(math.log10(size))
     else:
         return f"{row.mean:.3g} ± {row.sd:.2g}"
     return f"{row.mean:.{digits}f} ± {row.sd:.{digits}f}"

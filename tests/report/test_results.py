@@ -83,10 +83,14 @@ def test_cells_and_markdown(tmp_path: Path) -> None:
 
 def test_the_spread_has_the_digits_of_the_mean(tmp_path: Path) -> None:
     folder = write_experiment(
-        tmp_path / "one", {"ntm": [0.5, 0.5001], "dnc": [0.001, 0.002], "lrua": [0.05, 0.07]}, percent=False
+        tmp_path / "one",
+        {"ntm": [1.5, 1.5], "stm": [0.9998, 0.9999], "shm": [0.0999, 0.1], "dnc": [0.001, 0.002], "lrua": [0.05, 0.07]},
+        percent=False,
     )
     assert [cells(row)[2] for row in read_results(folder).rows[1:]] == [
-        "0.50 ± 0.00",
+        "1.50 ± 0.00",
+        "1.00 ± 0.00",
+        "0.100 ± 0.000",
         "0.00150 ± 0.00071",
         "0.0600 ± 0.0141",
     ]
