@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import torch
-
+from mnemon.native.rmsprop import RMSProp
 from mnemon.training import record
 
 PLACES: list[tuple[Any, str]] = [
-    (torch.optim.RMSprop, "step"),
+    (RMSProp, "step"),
     (record.RecordWriter, "add"),
     (os, "fsync"),
     (Path, "replace"),

@@ -11,6 +11,7 @@ import torch
 from mnemon.errors import UserError
 from mnemon.models.catalogue import build_model
 from mnemon.models.config import ModelConfig
+from mnemon.native.rmsprop import RMSProp
 from mnemon.tasks.guided import Guided
 from mnemon.tasks.multi_modal import ModeCoverage, MultiModal
 from mnemon.tasks.odd_even import OddEven
@@ -55,7 +56,7 @@ def test_a_step_minimises_the_negative_bound(tmp_path: Path) -> None:
     config = tiny_config(steps=2, teacher=1.0, auxiliary=1.0, auxiliary_warmup=2, samples=3)
     model, other = network(), network()
     train(model, TASK, {"test": Guided(task=TASK)}, config, tmp_path, progress=SilentProgress())
-    optimiser = torch.optim.RMSprop(other.parameters(), lr=1e-2, alpha=0.95, momentum=0.9, foreach=True)
+    optimiser = RMSProp(other.parameters(), lr=1e-2, alpha=0.95, momentum=0.9, foreach=True)
     for step in (1, 2):
         batch = TASK.sample(4, generator_from(batch_seed(0, "train", step))).repeat(3)
         assert batch.mask.shape[1] == 12

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from mnemon.models.catalogue import build_model
 from mnemon.models.config import ModelConfig
+from mnemon.native.rmsprop import RMSProp
 from mnemon.tasks.base import Batch
 from mnemon.tasks.sum_of_two import SumOfTwo
 from mnemon.training.config import TrainConfig
@@ -83,7 +84,7 @@ def test_the_decoder_is_told_in_training_and_left_alone_in_tests(tmp_path: Path)
 def by_hand(teacher: float) -> nn.Module:
     """Four steps of training, written out; fed with the right tokens, or with the model's own."""
     model = network().train()
-    optimiser = torch.optim.RMSprop(model.parameters(), lr=1e-2, alpha=0.95, momentum=0.9, foreach=True)
+    optimiser = RMSProp(model.parameters(), lr=1e-2, alpha=0.95, momentum=0.9, foreach=True)
     for step in range(1, 5):
         batch = TASK.sample(4, generator_from(batch_seed(0, "train", step)))
         assert batch.visits is not None
