@@ -253,6 +253,24 @@ def test_huge_finite_gradients_are_clipped_like_others(settings: dict[str, float
     torch.testing.assert_close(parameter.grad, torch.tensor(expected))
 
 
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, [3.0, -4.0]),
+        ({"clip_value": 5.0, "clip_each": 5.0, "clip_norm": 5.0}, [3.0, -4.0]),
+        ({"clip_value": 3.5, "clip_norm": 100.0}, [3.0, -3.5]),
+        ({"clip_value": 100.0, "clip_each": 2.5}, [1.5, -2.0]),
+        ({"clip_value": 100.0, "clip_norm": 2.5}, [1.5, -2.0]),
+    ],
+)
+def test_a_gradient_is_clipped_by_the_bounds_that_it_exceeds(settings: dict[str, float], expected: list[float]) -> None:
+    config = tiny_config(**{"clip_value": None, **settings})
+    parameter = nn.Parameter(torch.zeros(2))
+    parameter.grad = torch.tensor([3.0, -4.0])
+    clip(config, [parameter], gradient_norm(config, [parameter]))
+    torch.testing.assert_close(parameter.grad, torch.tensor(expected))
+
+
 def test_spoilt_weights_never_reach_a_checkpoint(tmp_path: Path) -> None:
     """Steps so large that they overflow the weights at the very step after which a checkpoint is due."""
     config = tiny_config(learning_rate=3e38, checkpoint_every=1, optimiser="rmsprop")
