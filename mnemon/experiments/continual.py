@@ -25,7 +25,7 @@ def jobs() -> list[Job]:
     """Each model learns the four tasks; a row for each task after each."""
     entry = TASKS["continual"]
     learnt = list(entry.tests)
-    training = dataclasses.replace(TRAINING, steps=STEPS_EACH * len(learnt), batch_size=16, eval_every=STEPS_EACH)
+    training = dataclasses.replace(TRAINING, steps=STEPS_EACH * len(learnt), eval_every=STEPS_EACH)
     readings = [
         Reading(setting=f"after {last}: {tested}", test=tested, at=(number + 1) / len(learnt))
         for number, last in enumerate(learnt)

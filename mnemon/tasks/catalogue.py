@@ -156,7 +156,7 @@ TASKS: dict[str, TaskEntry] = {
         thesis=SINGLE_TASKS,
         file="mnemon/tasks/ngrams.py",
         train=DynamicNGrams(length=50),
-        tests={"length 200": DynamicNGrams(length=200)},
+        tests={"length 50": DynamicNGrams(length=50), "length 200": DynamicNGrams(length=200)},
         thesis_test="length 200",
     ),
     "priority-sort": TaskEntry(

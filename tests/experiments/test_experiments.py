@@ -145,6 +145,8 @@ def test_tables_of_chapter_7() -> None:
     assert rows["Repeat Copy", "NUTM (p=2)"].thesis == 366.69
     assert rows["D. N-grams, bits", "NTM"].metric == "cross_entropy_bits"
     assert rows["D. N-grams, fewest bits possible", "NTM"].metric == "floor_bits"
+    above = rows["D. N-grams as long as trained, bits above the fewest", "NTM"]
+    assert (above.metric, above.test) == ("excess_bits", "length 50")
     rows = {(row.setting, row.model): row for row in find_experiment("omniglot").describe(1.0).rows}
     assert rows["10 classes, persistent, 5th", "NUTM (LRUA)"].thesis == 82.7
     assert rows["5 classes, persistent, 3rd", "Human*"].thesis == 70.1
