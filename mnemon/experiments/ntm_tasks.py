@@ -109,7 +109,7 @@ def job(
 
 
 def ngram_readings(setting: str, thesis: float) -> list[Reading]:
-    """The bits that a sequence costs, and that it costs the best predictor; their difference, also as long as trained."""
+    """The bits that a sequence costs, those it costs the best predictor, and how many are too many."""
     return [
         Reading(setting=f"{setting}, bits", thesis=thesis, metric="cross_entropy_bits"),
         Reading(setting=f"{setting}, fewest bits possible", metric="floor_bits"),
