@@ -29,6 +29,7 @@ LARGE_CONTENT = 1 << 17  # bytes; twice as often then, for what is played back a
 WEIGHTS = 10  # tensors of a call that gradients are asked for, but for the state: the inputs, and on to the cache
 PLAIN = 7  # what no gradient is asked for: ends, noise, lengths, schedule, kernel, numbers, keep
 WORKSPACES = 4  # records of the controller, records of the memory, contents of the memory, recalled outputs
+ACCESS = 3  # of an entry of a schedule, what is the Access of the step
 RECALL = 4  # added to the Access of a step before which the last outputs are recalled; kRecall in src/config.hpp
 MOSTLY = 0.75  # of all steps: where fewer count, the others are left out of products
 FIRST_TURN = 3  # the bit of the one whose turn is the first, and so on; kTurns in src/config.hpp
@@ -253,6 +254,7 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
         at_hidden = seen[..., channels : channels + size]
         at_hidden.copy_(torch.where(recalls, workspaces[-1].unsqueeze(2), at_hidden))
     counting = None if _traced() else rows_that_count(lengths, *inputs.shape[:2])
+    accessing = None if _traced() else rows_that_count(lengths, *inputs.shape[:2], schedule=schedule)
     at_x, at_h, at_r, at_one = _product(seen, dpre, counting).split_with_sizes(sizes, dim=1)
     by_controller = zip(dpre.chunk(count, dim=2), from_inputs[:, :channels].chunk(count), strict=True)
     return (
@@ -260,7 +262,7 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
         torch.cat([at_x, at_r], dim=1),
         None if from_hidden is None else at_h,
         None if bias is None else at_one.squeeze(1),
-        _product(features.unflatten(2, (count, -1))[..., :size], dvector, counting),
+        _product(features.unflatten(2, (count, -1))[..., :size], dvector, accessing),
         None if interface_bias is None else dvector.sum((0, 1)),
         *(
             None if part is None else gradient.sum(0).view_as(part)
@@ -272,11 +274,16 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
     )
 
 
-def rows_that_count(lengths: Tensor | None, steps: int, batch: int) -> Tensor | None:
-    """Where the steps of all rows are in a line, T·B, those before the end of their row; None where few are not."""
-    if lengths is None or int(lengths.sum()) > MOSTLY * steps * batch:
+def rows_that_count(lengths: Tensor | None, steps: int, batch: int, schedule: Tensor | None = None) -> Tensor | None:
+    """Where the steps of all rows are in a line, T·B, those before the end of their row that access the memory.
+
+    Without a schedule all do. None where few do not count.
+    """
+    active = torch.ones(steps, batch, dtype=torch.bool) if schedule is None else (schedule & ACCESS).bool()
+    if lengths is not None:
+        active = active.to(lengths.device) & (torch.arange(steps, device=lengths.device).unsqueeze(1) < lengths)
+    if int(active.sum()) > MOSTLY * steps * batch:
         return None
-    active = torch.arange(steps, device=lengths.device).unsqueeze(1) < lengths
     return active.flatten().nonzero().squeeze(1)
 
 

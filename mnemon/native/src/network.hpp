@@ -5,6 +5,9 @@
 // memory one for every step that accesses it. The memory's content (and links) is large, so it is kept only every few
 // accesses and played back from there.
 //
+// What was read stays as it is until the memory is next accessed, and so does what it gives the controller: it is computed
+// when it changes. Backward, the gradients that came to it meanwhile are summed, and then go on together.
+//
 // Controllers that take turns at a memory (turns.hpp) go side by side: V of them, each with a share of the inputs, hidden
 // units, preactivations, interface vector and reads, and weights of its own. Features are [h, r] of the first, then of
 // the next, and so are all numbers that come from them. I, H, P, Z, Q and F are those of one; V is mostly 1.
@@ -33,7 +36,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
         : c(config), V(controllers(c)), controller(one_of(c), controller_places), memory(config, memory_places),
           interface(config, memory_places), recall(config), I(c.input / V), H(c.hidden / V), P(c.preactivations / V),
           X(c.interface), Z(interface.raw_size / V), Q(c.reads * c.word / V), F(H + Q), Zp(padded<T>(Z)),
-          Hp(padded<T>(H)), Pp(padded<T>(P)), Fp(padded<T>(F)), wrote(memory_places.take(1)),
+          Hp(padded<T>(H)), Pp(padded<T>(P)), Fp(Hp + padded<T>(Q)), wrote(memory_places.take(1)),
           one_record(controller_places.used), controller_record(V * one_record), memory_record(memory_places.used),
           rows_together(rows_to_go_together()) {}
 
@@ -42,38 +45,37 @@ template <class T, template <class> class ControllerOf, template <class> class M
 
     void forward(const Forward<T>& call) const {
         static thread_local Workspace shared;
-        const Panels<T> inputs(I, P), features(F, P), hidden(H, Z);
-        T* room = shared.get<T>(V * (inputs.size() + features.size() + hidden.size() + Pp + Zp));
+        const Panels<T> inputs(I, P), reads(Q, P), hidden(H, P), interface(H, Z);
+        T* room = shared.get<T>(V * (inputs.size() + reads.size() + hidden.size() + interface.size() + Pp + Zp));
         auto take = [&](long numbers) { return room += V * numbers, room - V * numbers; };
-        T *from_inputs = take(inputs.size()), *from_features = take(features.size()), *to_interface = take(hidden.size());
-        T *bias = take(Pp), *interface_bias = take(Zp);
+        T *from_inputs = take(inputs.size()), *from_reads = take(reads.size()), *from_hidden = take(hidden.size());
+        T *to_interface = take(interface.size()), *bias = take(Pp), *interface_bias = take(Zp);
         for (int v = 0; v < V; v++) {
             const Matrices own = of_controller(call, v);
-            T* features_of_v = from_features + v * features.size();
-            inputs.pack(from_inputs + v * inputs.size(), {0, I}, {0, P}, own.from_inputs, 1, I + Q);
-            features.pack(features_of_v, {0, H}, {0, P}, own.from_hidden, 1, H);
-            features.pack(features_of_v, {H, F}, {0, P}, own.from_inputs + I, 1, I + Q);
-            hidden.pack(to_interface + v * hidden.size(), {0, H}, {0, Z}, own.interface, 1, H);
+            inputs.pack(from_inputs + v * inputs.size(), own.from_inputs, 1, I + Q);
+            reads.pack(from_reads + v * reads.size(), own.from_inputs + I, 1, I + Q);
+            hidden.pack(from_hidden + v * hidden.size(), own.from_hidden, 1, H);
+            interface.pack(to_interface + v * interface.size(), own.interface, 1, H);
             copy_or_zero(call.bias ? call.bias + v * P : nullptr, P, bias + v * Pp);
             copy_or_zero(call.interface_bias ? call.interface_bias + v * Z : nullptr, Z, interface_bias + v * Zp);
         }
-        const Weights weights{from_inputs, from_features, bias, to_interface, interface_bias};
+        const Weights weights{from_inputs, from_reads, from_hidden, bias, to_interface, interface_bias};
         in_parallel(tiles(), c.threads, [&](int tile) { forward_tile(call, tile, weights); });
     }
 
     void backward(const Forward<T>& call, const Backward<T>& gradients) const {
         static thread_local Workspace shared;
-        const Panels<T> features(P, F), hidden(Z, H);
-        T* to_features = shared.get<T>(V * (features.size() + hidden.size()));
-        T* to_hidden = to_features + V * features.size();
+        const Panels<T> hidden(P, H), reads(P, Q), interface(Z, H);
+        T* to_hidden = shared.get<T>(V * (hidden.size() + reads.size() + interface.size()));
+        T *to_reads = to_hidden + V * hidden.size(), *from_interface = to_reads + V * reads.size();
         for (int v = 0; v < V; v++) {
             const Matrices own = of_controller(call, v);
-            T* features_of_v = to_features + v * features.size();
-            features.pack(features_of_v, {0, P}, {0, H}, own.from_hidden, H, 1);
-            features.pack(features_of_v, {0, P}, {H, F}, own.from_inputs + I, I + Q, 1);
-            hidden.pack(to_hidden + v * hidden.size(), {0, Z}, {0, H}, own.interface, H, 1);
+            hidden.pack(to_hidden + v * hidden.size(), own.from_hidden, H, 1);
+            reads.pack(to_reads + v * reads.size(), own.from_inputs + I, I + Q, 1);
+            interface.pack(from_interface + v * interface.size(), own.interface, H, 1);
         }
-        in_parallel(tiles(), c.threads, [&](int tile) { backward_tile(call, gradients, tile, to_features, to_hidden); });
+        const Transposed weights{to_hidden, to_reads, from_interface};
+        in_parallel(tiles(), c.threads, [&](int tile) { backward_tile(call, gradients, tile, weights); });
     }
 
   private:
@@ -90,7 +92,10 @@ template <class T, template <class> class ControllerOf, template <class> class M
 
     // A call's weights, in panels.
     struct Weights {
-        const T *from_inputs, *from_features, *bias, *interface, *interface_bias;
+        const T *from_inputs, *from_reads, *from_hidden, *bias, *interface, *interface_bias;
+    };
+    struct Transposed {
+        const T *to_hidden, *to_reads, *interface;
     };
     // A controller's, as they come: P × (I + Q) from [x, r], P × H or null from h, and Z × H to the interface.
     struct Matrices {
@@ -131,6 +136,10 @@ template <class T, template <class> class ControllerOf, template <class> class M
         if (access(call, step, row) != kWrite) return 0;
         return call.schedule ? std::max(1, call.schedule[(long)step * c.batch + row] >> kTurns) : 1;
     }
+    // Whether a row goes through a step with what it has read before.
+    bool holds(const Forward<T>& call, int step, long row) const {
+        return step >= 0 && step < length(call, row) && access(call, step, row) == kHold;
+    }
     bool recalls(const Forward<T>& call, int step, long row) const {
         return recall.L && call.schedule[(long)step * c.batch + row] & kRecall && step < length(call, row);
     }
@@ -165,12 +174,13 @@ template <class T, template <class> class ControllerOf, template <class> class M
     void forward_tile(const Forward<T>& call, int tile, const Weights& weights) const {
         static thread_local Workspace own;
         const int first = tile * rows_together, rows = std::min(rows_together, c.batch - first);
-        T* contents = own.get<T>(rows * (memory.content_size + V * (2 * F + Zp)) +
+        T* contents = own.get<T>(rows * (memory.content_size + V * (2 * F + Zp + Pp)) +
                                  std::max(memory.scratch_size, recall.scratch_size));
         T* start = contents + rows * memory.content_size;  // [h, r] before the first step
         T* recalling = start + (long)rows * V * F;         // [h, r] before a step that recalls
         T* vectors = recalling + (long)rows * V * F;
-        T* scratch = vectors + (long)rows * V * Zp;
+        T* from_reads = vectors + (long)rows * V * Zp;     // what the reads and the bias give the preactivations
+        T* scratch = from_reads + (long)rows * V * Pp;
         const T* const* memory_state = call.state + controller.kStates;
         int longest = 0, accesses[kMostRows] = {};
         for (int i = 0; i < rows; i++) {
@@ -185,6 +195,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
             longest = std::max(longest, length(call, row));
             if (length(call, row) == 0) finish(call, row, 0, features, contents + i * memory.content_size);
         }
+        bool accessed = true;
         for (int t = 0; t < longest; t++) {
             const T* before = t ? features_at(call, t - 1, first) : start;  // [h, r], rows V F apart
             before = with_recalled(call, t, first, rows, before, recalling, scratch);
@@ -194,14 +205,17 @@ template <class T, template <class> class ControllerOf, template <class> class M
             const T* inputs = call.inputs + ((long)t * c.batch + first) * V * I;
             const int alive = going_on(call, t, first, rows);
             for (int v = 0; v < V; v++) {
-                T* pre = records + v * one_record + controller.pre;
-                const Panels<T> of_inputs(I, P), of_features(F, P);
-                of_inputs.product({inputs + v * I, V * I, weights.bias + v * Pp, 0, pre, controller_record}, alive,
+                T *pre = records + v * one_record + controller.pre, *held = from_reads + v * Pp;
+                const Panels<T> of_inputs(I, P), of_reads(Q, P), of_hidden(H, P);
+                if (accessed)
+                    of_reads.product({before + v * F + H, V * F, weights.bias + v * Pp, 0, held, V * Pp}, alive,
+                                     weights.from_reads + v * of_reads.size());
+                of_inputs.product({inputs + v * I, V * I, held, V * Pp, pre, controller_record}, alive,
                                   weights.from_inputs + v * of_inputs.size());
-                of_features.product({before + v * F, V * F, pre, controller_record, pre, controller_record}, alive,
-                                    weights.from_features + v * of_features.size());
+                of_hidden.product({before + v * F, V * F, pre, controller_record, pre, controller_record}, alive,
+                                  weights.from_hidden + v * of_hidden.size());
             }
-            bool accessed = false;
+            accessed = false;
             for (int i = 0; i < rows; i++) {
                 if (t >= length(call, first + i)) continue;
                 for (int v = 0; v < V; v++) {
@@ -268,28 +282,29 @@ template <class T, template <class> class ControllerOf, template <class> class M
         for (int t = end; t < c.steps; t++) set_zero(features_at(call, t, row), (long)V * F);
     }
 
-    void backward_tile(const Forward<T>& call, const Backward<T>& gradients, int tile, const T* to_features,
-                       const T* to_hidden) const {
+    void backward_tile(const Forward<T>& call, const Backward<T>& gradients, int tile, const Transposed& weights) const {
         static thread_local Workspace own;
         const int first = tile * rows_together, rows = std::min(rows_together, c.batch - first);
         const int every = c.checkpoint_every;
         const long content = memory.content_size, carry_size = memory.carry_size + V * controller.carry_size;
         const long keys_size = (long)interface.S * interface.P * interface.K;
         const long past = (long)(recall.L ? recall.L + 1 : 0) * H;
-        const long per_row = carry_size + V * (2 * Fp + Hp) + past + every * content;
+        const long per_row = carry_size + V * (2 * Fp + Hp + 2 * P) + past + every * content;
         T* carries = own.get<T>(rows * per_row + std::max(memory.scratch_size, recall.scratch_size + H) +
                                 padded<T>(X) + interface.P);
-        T* dfeatures = carries + rows * carry_size;  // d[h, r] that came from the step after
+        T* dfeatures = carries + rows * carry_size;  // d[h, r] that came from the step after; r is padded for itself
         T* dnow = dfeatures + (long)rows * V * Fp;   // with what came from the output
         T* dhidden = dnow + (long)rows * V * Fp;
-        T* dpast = dhidden + (long)rows * V * Hp;    // of outputs that were recalled, by step modulo L; of h_0 the last
+        T* dheld = dhidden + (long)rows * V * Hp;    // of preactivations: summed for what was read, and that which goes on
+        T* dpast = dheld + (long)rows * V * 2 * P;   // of outputs that were recalled, by step modulo L; of h_0 the last
         T* dxi = dpast + rows * past;                // of stored programs
         T* contents = dxi + padded<T>(X) + interface.P;  // after each of a few accesses
         T* scratch = contents + rows * every * content;
-        set_zero(carries, rows * (carry_size + V * (2 * Fp + Hp) + past));
+        set_zero(carries, rows * (carry_size + V * (2 * Fp + Hp + 2 * P) + past));
         const T* const* dmemory_final = gradients.dfinal_state + controller.kStates;
 
         int longest = 0, accesses[kMostRows] = {}, played_back[kMostRows];
+        bool held[kMostRows] = {};
         for (int i = 0; i < rows; i++) {
             const long row = first + i;
             T* carry = carries + i * carry_size;
@@ -325,8 +340,9 @@ template <class T, template <class> class ControllerOf, template <class> class M
                 T* from_after = dfeatures + (long)i * V * Fp;
                 if (t == length(call, row) - 1) from_final_state(gradients, row, from_after);
                 for (int v = 0; v < V; v++) {
-                    for (int k = 0; k < F; k++) d[v * Fp + k] = from_output[v * F + k] + from_after[v * Fp + k];
-                    copy(dh + v * Hp, d + v * Fp, H);
+                    const T *out = from_output + v * F, *after = from_after + v * Fp;
+                    for (int k = 0; k < H; k++) dh[v * Hp + k] = out[k] + after[k];
+                    for (int k = 0; k < Q; k++) d[v * Fp + Hp + k] = out[H + k] + after[Hp + k];
                     set_zero(d + v * Fp, H);
                 }
                 if (recall.L) {
@@ -347,19 +363,19 @@ template <class T, template <class> class ControllerOf, template <class> class M
                 const T* content_after = chunk + number % every * content;
                 const T* content_before = number % every ? content_after - content : checkpoint_at(call, number, row);
                 const T* now = memory_at(call, number + 1, row);
-                memory.backward(now, memory_at(call, number, row), content_before, content_after, d + H,
+                memory.backward(now, memory_at(call, number, row), content_before, content_after, d + Hp,
                                 carries + i * carry_size, interface.P ? dxi : dvector, turns(call, t, row), scratch);
                 if (interface.P)
                     interface.backward(now, dxi, call.keys, call.ends, gradients.dkeys + row * keys_size, dvector,
                                        dxi + padded<T>(X));
-                for (int v = 0; v < V; v++) set_zero(d + v * Fp + H, Q);
+                for (int v = 0; v < V; v++) set_zero(d + v * Fp + Hp, Q);
                 accessed = true;
             }
             for (int v = 0; accessed && v < V; v++) {  // dh += Wᵀ dξ
                 const Panels<T> from_vectors(Z, H);
                 T* dh = dhidden + (long)v * Hp;
                 from_vectors.product({dvectors + v * Z, V * Z, dh, V * Hp, dh, V * Hp}, alive,
-                                     to_hidden + v * from_vectors.size());
+                                     weights.interface + v * from_vectors.size());
             }
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
@@ -379,10 +395,17 @@ template <class T, template <class> class ControllerOf, template <class> class M
                                         dnow + ((long)i * V + v) * Fp, call.extra,
                                         gradients.dextra + row * controller.extra_size);
             }
+            const T* to_reads = sum_held(call, t, first, alive, dpre, dheld, dheld + (long)rows * V * P, held);
             for (int v = 0; v < V; v++) {  // d[h, r]_{t−1}
-                const Panels<T> from_pre(P, F);
-                from_pre.product({dpre + v * P, V * P, dnow + v * Fp, V * Fp, dfeatures + v * Fp, V * Fp}, alive,
-                                 to_features + v * from_pre.size());
+                const Panels<T> of_hidden(P, H), of_reads(P, Q);
+                T *now = dnow + v * Fp, *before = dfeatures + v * Fp;
+                of_hidden.product({dpre + v * P, V * P, now, V * Fp, before, V * Fp}, alive,
+                                  weights.to_hidden + v * of_hidden.size());
+                now += Hp, before += Hp;
+                if (to_reads)
+                    of_reads.product({to_reads + v * P, V * P, now, V * Fp, before, V * Fp}, alive,
+                                     weights.to_reads + v * of_reads.size());
+                for (int i = 0; !to_reads && i < alive; i++) copy(before + (long)i * V * Fp, now + (long)i * V * Fp, Q);
             }
             for (int i = 0; i < rows; i++)
                 if (recalls(call, t, first + i))
@@ -399,9 +422,31 @@ template <class T, template <class> class ControllerOf, template <class> class M
                 controller.end_backward(carries + i * carry_size + memory.carry_size + v * controller.carry_size,
                                         gradients.dstate, row * V + v);
                 copy(gradients.dstate[0] + (row * V + v) * H, d + v * Fp, H);
-                copy(dmemory_state[memory.kStates - 1] + (row * V + v) * Q, d + v * Fp + H, Q);
+                copy(dmemory_state[memory.kStates - 1] + (row * V + v) * Q, d + v * Fp + Hp, Q);
             }
         }
+    }
+
+    // The gradients of preactivations that go on to what was read before a step, or null if none do: a row's sum since it
+    // last accessed the memory, once it did, and 0 until then. What a row gets does not depend on the others.
+    const T* sum_held(const Forward<T>& call, int t, int first, int rows, const T* dpre, T* sums, T* ready,
+                      bool* held) const {
+        bool any = false, all = true;
+        for (int i = 0; i < rows; i++) {
+            const bool stays = holds(call, t - 1, first + i);
+            any |= !stays, all &= !stays && !held[i];
+            held[i] = stays;
+        }
+        if (all) return dpre;
+        const long size = (long)V * P;
+        for (int i = 0; i < rows; i++) {
+            T *sum = sums + i * size, *own = ready + i * size;
+            for (long k = 0; k < size; k++) sum[k] += dpre[i * size + k];
+            if (!any) continue;
+            if (held[i]) set_zero(own, size);
+            else copy(own, sum, size), set_zero(sum, size);
+        }
+        return any ? ready : nullptr;
     }
 
     // What came back to a_t goes on to the outputs that were recalled.
@@ -422,7 +467,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
         T* da = scratch + recall.scratch_size;
         copy(da, dfeatures, H);
         set_zero(dfeatures, H);
-        recall.backward(outputs, reads, call.attention, da, doutputs, dfeatures + H,
+        recall.backward(outputs, reads, call.attention, da, doutputs, dfeatures + Hp,
                         gradients.dattention + row * recall.weights_size, scratch);
     }
 
@@ -441,7 +486,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
         const T* dreads = gradients.dfinal_state[controller.kStates + memory.kStates - 1];
         for (int v = 0; v < V; v++, d += Fp) {
             for (int k = 0; k < H; k++) d[k] = dhidden ? dhidden[(row * V + v) * H + k] : 0;
-            for (int k = 0; k < Q; k++) d[H + k] = dreads ? dreads[(row * V + v) * Q + k] : 0;
+            for (int k = 0; k < Q; k++) d[Hp + k] = dreads ? dreads[(row * V + v) * Q + k] : 0;
         }
     }
 };

@@ -28,7 +28,7 @@ template <class T> struct TurnsMemory {
     TurnsMemory(const Config& c, Places<T>& places)
         : count(c.controllers), W(c.word), Wp(padded<T>(W)), R(c.reads / count), X(c.interface / count),
           Xp(padded<T>(X)), Np(padded<T>(c.slots)), kStates(4 + 3 * count + 1), read_at(c.hidden / count + R * W),
-          dread_at(padded<T>((int)read_at)), xi(places.take(count * Xp)) {
+          dread_at(padded<T>(c.hidden / count) + padded<T>(R * W)), xi(places.take(count * Xp)) {
         for (int v = 0; v < count; v++) {
             Places<T> own;  // the same for all
             views.emplace_back(of_one(c, v), own);

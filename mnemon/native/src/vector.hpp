@@ -294,10 +294,6 @@ void product(const Product<T>& p, int rows, int columns, int depth, const T* b, 
     }
 }
 
-struct Range {
-    int first, last;  // which is the first that is not in it
-};
-
 // B in panels: a few vectors of columns (see next_panel), row after row, then the next ones, so that a block reads it in
 // a line.
 template <class T> class Panels {
@@ -305,25 +301,21 @@ template <class T> class Panels {
     Panels(int depth, int columns) : depth_(depth), columns_(columns) {}
     long size() const { return (long)depth_ * padded<T>(columns_); }
 
-    // A part of B: B[k][n] = from[(k − rows.first) · per_row + (n − columns.first) · per_column], one of which is 1; or
-    // 0, if `from` is null. With its last columns goes the padding.
-    void pack(T* to, Range rows, Range columns, const T* from, long per_row, long per_column) const {
-        const int all = padded<T>(columns_), end = columns.last == columns_ ? all : columns.last;
+    // B[k][n] = from[k · per_row + n · per_column], one of which is 1; or 0, if `from` is null, as the padding is.
+    void pack(T* to, const T* from, long per_row, long per_column) const {
+        const int all = padded<T>(columns_);
         for (int left = 0, width; left < all; left += width) {
             width = next_panel((all - left) / kLanes<T>) * kLanes<T>;
-            const int first = std::max(left, columns.first), last = std::min(left + width, columns.last);
+            const int last = from ? std::min(left + width, columns_) : left;
             T* panel = to + (long)left * depth_ - left;
-            const T* corner = from ? from + (first - columns.first) * per_column : nullptr;
-            if (from && per_row == 1)
-                for (int n = first; n < last; n++)
-                    for (int k = rows.first; k < rows.last; k++)
-                        panel[(long)k * width + n] = corner[(n - first) * per_column + k - rows.first];
-            for (int k = rows.first; k < rows.last; k++) {
+            if (per_row == 1)
+                for (int n = left; n < last; n++)
+                    for (int k = 0; k < depth_; k++) panel[(long)k * width + n] = from[n * per_column + k];
+            for (int k = 0; k < depth_; k++) {
                 T* row = panel + (long)k * width;
-                if (from && per_row != 1)
-                    for (int n = first; n < last; n++) row[n] = corner[(k - rows.first) * per_row + n - first];
-                const int nothing = from ? std::max(left, columns.last) : first;
-                for (int n = nothing; n < std::min(left + width, end); n++) row[n] = 0;
+                if (per_row != 1)
+                    for (int n = left; n < last; n++) row[n] = from[k * per_row + n];
+                for (int n = last; n < left + width; n++) row[n] = 0;
             }
         }
     }
