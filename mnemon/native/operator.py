@@ -254,7 +254,7 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
         at_hidden = seen[..., channels : channels + size]
         at_hidden.copy_(torch.where(recalls, workspaces[-1].unsqueeze(2), at_hidden))
     counting = None if _traced() else rows_that_count(lengths, *inputs.shape[:2])
-    accessing = None if _traced() else rows_that_count(lengths, *inputs.shape[:2], schedule=schedule)
+    accessing = None if _traced() else rows_that_count(lengths, inputs.shape[0], inputs.shape[1], schedule)
     at_x, at_h, at_r, at_one = _product(seen, dpre, counting).split_with_sizes(sizes, dim=1)
     by_controller = zip(dpre.chunk(count, dim=2), from_inputs[:, :channels].chunk(count), strict=True)
     return (
