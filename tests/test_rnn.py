@@ -341,3 +341,11 @@ def test_replayed_steps_have_the_same_noise_and_are_recorded_once() -> None:
     with record_trace(rnn) as trace:
         rnn(inputs)[0].sum().backward()
     assert [len(trace[cell]) for cell in trace] == [10]
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("lengths", [None, torch.tensor([0, 0])])
+def test_a_sequence_of_no_steps(engine: Engine, lengths: torch.Tensor | None) -> None:
+    rnn = MANN(MemoryCell(LSTMController(4, 6), DNCMemory(5, 3), output_size=2), engine=engine)
+    output, _ = rnn(torch.zeros(0, 2, 4), lengths=lengths)
+    assert output.shape == (0, 2, 2)

@@ -279,12 +279,12 @@ def rows_that_count(lengths: Tensor | None, steps: int, batch: int, schedule: Te
 
     Without a schedule all do. None where few do not count.
     """
+    if lengths is None and schedule is None:
+        return None
     active = torch.ones(steps, batch, dtype=torch.bool) if schedule is None else (schedule & ACCESS).bool()
     if lengths is not None:
         active = active.to(lengths.device) & (torch.arange(steps, device=lengths.device).unsqueeze(1) < lengths)
-    if int(active.sum()) > MOSTLY * steps * batch:
-        return None
-    return active.flatten().nonzero().squeeze(1)
+    return None if int(active.sum()) >= MOSTLY * steps * batch else active.flatten().nonzero().squeeze(1)
 
 
 def _product(left: Tensor, right: Tensor, counting: Tensor | None) -> Tensor:
