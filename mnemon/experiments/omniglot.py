@@ -1,8 +1,9 @@
 """Few-shot learning on Omniglot (thesis §7.4.4, Table 7.2, and its longer form in the appendix).
 
-Sizes, RMSProp and its rate are the appendix's. A batch is 16 episodes, as in Santoro et al. (2016), and the 100,000
-episodes of training are taken to be so many batches. Where the memory persists, a sequence is several episodes, and
-there are as many fewer batches.
+Sizes, RMSProp and its rate are the appendix's. Training is 100,000 episodes, a sequence each, as the thesis says; how
+many make a batch it does not. Here they are 4, so that there are enough steps at that rate: with 16, the batch of
+Santoro et al. (2016), an LRUA was far from trained after its 6,250 steps (one run, 58% at the 2nd presentation). Where
+the memory persists, the 4 follow one another in a single sequence.
 """
 
 import dataclasses
@@ -14,22 +15,20 @@ from mnemon.runner.sources import DataTask
 from mnemon.tasks.catalogue import PERSISTENT_EPISODES
 from mnemon.training.config import TrainConfig
 
+EPISODES = 100_000
+BATCH = 4
 TRAINING = TrainConfig(
-    steps=100_000,
-    batch_size=16,
+    steps=EPISODES // BATCH,
+    batch_size=BATCH,
     optimiser="rmsprop",
     learning_rate=1e-4,
     clip_value=10.0,
     log_every=500,
-    eval_every=5_000,
+    eval_every=2_500,
     eval_sequences=500,
     checkpoint_every=1_000,
 )
-PERSISTENT = dataclasses.replace(
-    TRAINING,
-    steps=TRAINING.steps // PERSISTENT_EPISODES,
-    eval_every=TRAINING.eval_every // PERSISTENT_EPISODES,
-)
+PERSISTENT = dataclasses.replace(TRAINING, batch_size=BATCH // PERSISTENT_EPISODES)
 PRESENTATIONS = ("2nd", "3rd", "5th")
 
 
