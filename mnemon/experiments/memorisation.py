@@ -3,11 +3,14 @@
 The thesis's parameter counts are of copy; they include embeddings and memory weights that nothing uses.
 """
 
-from mnemon.experiments.optimal_writing import CUW, DNC, LSTM, NTM, RW, UW, Model, jobs_of_setting
+import dataclasses
+
+from mnemon.experiments.optimal_writing import CUW, DNC, LSTM, NTM, RW, TRAINING, UW, Model, jobs_of_setting
 from mnemon.runner.job import Experiment, Job
 from mnemon.tasks.tokens import Reverse, TokenCopy, TokenTask
 
 SLOTS = 4
+PRINTED_TRAINING = dataclasses.replace(TRAINING, clip_each=10.0)
 MODELS: tuple[Model, ...] = (LSTM, NTM, DNC, RW, UW, CUW)
 
 SETTINGS: dict[str, TokenTask] = {
@@ -31,7 +34,14 @@ def jobs() -> list[Job]:
         job
         for setting, task in SETTINGS.items()
         for job in jobs_of_setting(
-            setting, task, MODELS, slots=SLOTS, length=task.length + 1, thesis=THESIS[setting], trace=True
+            setting,
+            task,
+            MODELS,
+            slots=SLOTS,
+            length=task.length + 1,
+            thesis=THESIS[setting],
+            training=PRINTED_TRAINING,
+            trace=True,
         )
     ]
 

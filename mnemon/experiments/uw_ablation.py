@@ -1,7 +1,7 @@
 """Uniform writing against regular writing (thesis §6.5.1, Figure 6.2): the double task with few and many slots.
 
 The thesis draws its values as bars and prints none. It tunes the learning rate over 0.001 and 0.0001 and the clipping
-over 1, 5 and 10; here they are 0.001 and 10, as in the experiments after it.
+over 1, 5 and 10; here they are 0.001 and 1.
 """
 
 from typing import Literal
