@@ -2,8 +2,8 @@
 
 Sizes, RMSProp and its rate are the appendix's. Training is 100,000 episodes, each a sequence, as the thesis says; how
 many make a batch it does not. Here it is one, as in the author's code for the tasks of Graves et al., so that there are
-as many steps as there can be. In single runs a MANN with batches of 16, as in Santoro et al. (2016), had 58% at the 2nd
-presentation of 5 classes, with 4 81%; a NUTM with 4 had 29% of 10 classes, with one 40%.
+as many steps as there can be. In single runs a MANN on 5 classes had 58% at the 2nd presentation with batches of 16, as
+in Santoro et al. (2016), and 81% with batches of 4; a NUTM on 10 classes had 29% with batches of 4, and 40% with one.
 
 Where the memory persists, a sequence is several episodes, and there are as many fewer steps.
 """
