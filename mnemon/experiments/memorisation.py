@@ -3,14 +3,11 @@
 The thesis's parameter counts are of copy; they include embeddings and memory weights that nothing uses.
 """
 
-import dataclasses
-
-from mnemon.experiments.optimal_writing import CUW, DNC, LSTM, NTM, RW, TRAINING, UW, Model, jobs_of_setting
+from mnemon.experiments.optimal_writing import CUW, DNC, LSTM, NTM, RW, UW, Model, jobs_of_setting
 from mnemon.runner.job import Experiment, Job
 from mnemon.tasks.tokens import Reverse, TokenCopy, TokenTask
 
 SLOTS = 4
-PRINTED_TRAINING = dataclasses.replace(TRAINING, clip_each=10.0)
 MODELS: tuple[Model, ...] = (LSTM, NTM, DNC, RW, UW, CUW)
 
 SETTINGS: dict[str, TokenTask] = {
@@ -40,7 +37,6 @@ def jobs() -> list[Job]:
             slots=SLOTS,
             length=task.length + 1,
             thesis=THESIS[setting],
-            training=PRINTED_TRAINING,
             trace=True,
         )
     ]

@@ -82,7 +82,7 @@ def test_memorisation_has_the_sizes_of_the_thesis() -> None:
     lstm, *others = memorisation.jobs()[:6]
     assert (lstm.config.hidden, lstm.readings[0].thesis, lstm.thesis_parameters) == (125, 15.6, 103_840)
     assert all((job.config.slots, job.config.word, job.config.heads) == (4, 64, 1) for job in others)
-    assert (lstm.training.steps, lstm.training.batch_size, lstm.training.clip_each) == (10_000, 64, 10.0)
+    assert (lstm.training.steps, lstm.training.batch_size, lstm.training.clip_each) == (10_000, 64, 1.0)
 
 
 def test_what_a_test_chose_stands_beside_the_last_test() -> None:
