@@ -31,13 +31,7 @@ def jobs() -> list[Job]:
         job
         for setting, task in SETTINGS.items()
         for job in jobs_of_setting(
-            setting,
-            task,
-            MODELS,
-            slots=SLOTS,
-            length=task.length + 1,
-            thesis=THESIS[setting],
-            trace=True,
+            setting, task, MODELS, slots=SLOTS, length=task.length + 1, thesis=THESIS[setting], trace=True
         )
     ]
 

@@ -10,7 +10,7 @@ Models of synthetic tasks are tested a hundred times, and the test counts after 
 the validation set where there is one, else that of the test itself, with the last test beside it, so that a run that
 diverges later shows it. So does the authors' program, by accuracy; like it we clip each parameter's gradient by itself.
 The thesis fixes the bound at 10, of a loss whose scale it does not say. Of the mean loss of a token a bound of 1, the
-least that it tries in §6.5.1, makes training faster and steadier (docs/writing.md); memorisation has 10.
+least that it tries in §6.5.1, makes training faster and steadier (docs/writing.md).
 """
 
 from collections.abc import Iterable, Mapping
