@@ -194,16 +194,19 @@ class RandomWriting(_Counted):
 
     Args:
         slots: D.
-        length: T, the steps of the encoded sequence; every later step writes.
+        length: T, the steps that are drawn; every later step writes.
+        repeats: begin again with the first of them instead, without an end.
         seed: which steps; by default drawn from torch's global random numbers, as weights are.
         hold_reads: leave the memory alone between writes; otherwise it is read at every step.
     """
 
-    def __init__(self, slots: int, length: int, *, seed: int | None = None, hold_reads: bool = True) -> None:
+    def __init__(
+        self, slots: int, length: int, *, repeats: bool = False, seed: int | None = None, hold_reads: bool = True
+    ) -> None:
         check_sizes(slots=slots, length=length)
         generator = None if seed is None else torch.Generator().manual_seed(seed)
         pattern = torch.rand(length, generator=generator) < (slots + 1) / length
-        super().__init__(pattern, repeats=False, hold_reads=hold_reads)
+        super().__init__(pattern, repeats=repeats, hold_reads=hold_reads)
 
 
 class CachedUniformWriting(Scheduled[Cache]):

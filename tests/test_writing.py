@@ -31,6 +31,7 @@ POLICIES: dict[str, Callable[[], Writing[Any]]] = {
     "uniform-encoder": lambda: UniformWriting(slots=2, length=5),
     "reading": lambda: UniformWriting(interval=2, hold_reads=False),
     "random": lambda: RandomWriting(slots=1, length=6),
+    "random-endless": lambda: RandomWriting(slots=1, length=4, repeats=True, seed=1),
     "cached": lambda: CachedUniformWriting(interval=3, attention_size=2),
     "cached-encoder": lambda: CachedUniformWriting(interval=2, length=5, attention_size=2),
 }
@@ -105,6 +106,10 @@ def test_random_writing_is_drawn_once_at_its_rate() -> None:
     assert not torch.equal(policy.pattern, RandomWriting(slots=499, length=5_000, seed=4).pattern)
     assert abs(policy.pattern.double().mean().item() - 0.1) < 0.02
     assert "pattern" in policy.state_dict()
+    endless = RandomWriting(slots=1, length=4, repeats=True, seed=1)
+    plan = endless.plan(endless.init_state(1), 12)
+    torch.testing.assert_close(plan[:4].repeat(3, 1), plan)
+    assert len(set(plan[:4].flatten().tolist())) == 2
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])

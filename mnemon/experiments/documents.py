@@ -101,7 +101,6 @@ def jobs() -> list[Job]:
             MODELS,
             slots=documents.slots,
             length=documents.average_length,
-            varied=True,
             thesis=THESIS[setting],
             training=training(documents),
         )

@@ -52,8 +52,8 @@ class ModelConfig:
     biases: bool = True  # of the interface and the read-out
     learned_start: str | None = None  # of an NTM: the state of its "controller", or of its "memory"; None: controller
     writing: str = "regular"
-    interval: int | None = None  # steps from write to write; uniform writing can take it from slots and encoded
-    encoded: int | None = None  # steps of the sequence to store: every later step writes; an LMU's window
+    interval: int | None = None  # steps from write to write; uniform and random writing can take it from encoded
+    encoded: int | None = None  # steps of the sequence to store, every later step writes; an LMU's window
     programs: int | None = None  # stored for each head; None: 2, or none where the model stores no programs
     program_key: int | None = None  # size of a program's key; None: as many numbers as programs
     program_choice: str | None = None  # "softmax", a mixture; "gumbel", one of them at a time; None: a mixture
@@ -128,9 +128,12 @@ def _cached(config: ModelConfig) -> Writing[Any]:
 
 
 def _random(config: ModelConfig) -> Writing[Any]:
-    if config.encoded is None:
-        raise UserError("random writing needs the steps of the sequence to store: write encoded=50")
-    return RandomWriting(config.slots, config.encoded)
+    if config.encoded is not None:
+        return RandomWriting(config.slots, config.encoded)
+    if config.interval is None:
+        raise UserError("random writing needs an average interval, or the steps of the sequence: write interval=10")
+    check_sizes(interval=config.interval)
+    return RandomWriting(config.slots, config.interval * (config.slots + 1), repeats=True)
 
 
 WRITINGS: dict[str, Callable[[ModelConfig], Writing[Any]]] = {

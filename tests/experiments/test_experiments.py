@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from typing import Any
 
 import pytest
 import torch
@@ -17,7 +18,7 @@ from mnemon.runner.measurement import Measurement, work_from_json
 from mnemon.runner.parameters import count_parameters
 from mnemon.runner.sources import DataTask
 from mnemon.tasks.sequencing import Sequencing
-from mnemon.writing import UniformWriting
+from mnemon.writing import Access, RandomWriting, Writing
 
 ALL = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda experiment: experiment.name)
 SYNTHETIC = {  # by what they do, as some are in several experiments
@@ -103,10 +104,23 @@ def test_pictures_of_chapter_6_are_of_the_runs_of_its_tables() -> None:
 
 
 def test_uniform_writing_is_as_printed_and_as_often_as_random_writing() -> None:
-    network = build_model(model_config(UW, slots=4, length=51), input_size=10, output_size=10)
-    assert isinstance(network, MANN)
-    assert isinstance(network.cell.writing, UniformWriting)
-    assert (network.cell.writing.pattern.nonzero().flatten() + 1).tolist() == [10, 20, 30, 40, 50]
+    def writing(model: Model, encoded: int | None = None) -> Writing[Any]:
+        config = model_config(model, slots=4, length=51, encoded=encoded)
+        network = build_model(config, input_size=10, output_size=10)
+        assert isinstance(network, MANN)
+        return network.cell.writing
+
+    def writes(policy: Writing[Any], steps: int) -> list[int]:
+        plan = policy.plan(policy.init_state(1), steps)
+        assert isinstance(plan, torch.Tensor)
+        return ((plan.flatten() == Access.WRITE).nonzero().flatten() + 1).tolist()
+
+    assert writes(writing(UW), 102) == list(range(10, 102, 10))  # to the end of the answer
+    assert writes(writing(CUW), 102) == list(range(5, 102, 5))
+    assert writes(writing(UW, encoded=51), 60) == [10, 20, 30, 40, 50, *range(52, 61)]
+    drawn = writing(RW)
+    assert isinstance(drawn, RandomWriting)
+    assert (len(drawn.pattern), drawn.repeats) == (50, True)
 
 
 def test_unknown_experiments_are_named() -> None:

@@ -116,10 +116,13 @@ def test_writing_policies_by_name() -> None:
     assert balanced.pattern.nonzero().flatten().tolist() == [9, 19, 29, 39]
     assert isinstance(policy(writing="cached", interval=5, encoded=50), CachedUniformWriting)
     assert isinstance(policy(writing="random", encoded=50), RandomWriting)
+    endless = policy(writing="random", interval=10)
+    assert isinstance(endless, RandomWriting)
+    assert (len(endless.pattern), endless.repeats) == (50, True)
     for bad, message in (
         ({"writing": "uniform"}, "needs an interval, or slots and length"),
         ({"writing": "cached"}, "cached writing needs an interval"),
-        ({"writing": "random"}, "random writing needs the steps"),
+        ({"writing": "random"}, "random writing needs an average interval"),
         ({"writing": "irregular"}, "no writing is called 'irregular'"),
         ({"name": "lstm", "writing": "uniform", "interval": 2}, "has no memory to write"),
     ):
