@@ -92,7 +92,7 @@ def jobs_of_setting(
     *,
     slots: int,
     length: int,
-    encoded: int | None = None,
+    encoded: int | None = None,  # steps after which every step writes
     thesis: Mapping[str, float] | None = None,
     training: TrainConfig = TRAINING,
     counts: bool = True,  # whether the thesis counts the parameters of this task
