@@ -1,8 +1,8 @@
 """How far an experiment agrees with the thesis: how many rows are as good as its, and whether it ranks models alike.
 
-A row is as good where our mean is no worse than the thesis's value by more than 3 points of a percentage, or by 3 per
-cent of any other number. Two models of a setting are ranked alike where the one that is better in the thesis is better
-in ours; pairs that are equal in the thesis do not count.
+A row is as good where our mean, or our best run where the thesis prints its best, is no worse than the thesis's value
+by more than 3 points of a percentage, or by 3 per cent of any other number. Two models of a setting are ranked alike
+where the one that is better in the thesis is better in ours; pairs that are equal in the thesis do not count.
 """
 
 from itertools import combinations
@@ -21,12 +21,14 @@ class Agreement(NamedTuple):
     as_good: int
     pairs: int
     alike: int
+    of_best: bool  # runs, rather than of means
 
     def __str__(self) -> str:
         if not self.rows:
             return "no value of the thesis to compare with"
         ranked = f"; {self.alike} of {self.pairs} pairs of models in the thesis's order" if self.pairs else ""
-        return f"{self.as_good} of {self.rows} as good as the thesis's{ranked}"
+        by_best = ", by the best run of each" if self.of_best else ""
+        return f"{self.as_good} of {self.rows} as good as the thesis's{ranked}{by_best}"
 
     @property
     def brief(self) -> str:
@@ -37,37 +39,38 @@ class Agreement(NamedTuple):
         return f"{self.as_good} of {self.rows}{ranked}"
 
 
+class _Compared(NamedTuple):
+    thesis: float
+    ours: float
+    row: Row
+
+
 def agreement(results: Results) -> Agreement:
     """Of all rows."""
     described = results.description
-    compared = [row for row in results.rows if row.runs and row.mean is not None and row.described.thesis is not None]
-    by_setting: dict[str, list[Row]] = {}
-    for row in compared:
-        by_setting.setdefault(row.described.setting, []).append(row)
-    pairs = [_pair(first, second) for rows in by_setting.values() for first, second in combinations(rows, 2)]
-    counted = [(thesis, ours) for thesis, ours in pairs if thesis]
+    by_setting: dict[str, list[_Compared]] = {}
+    for row in results.rows:
+        ours = row.best if described.prints_best else row.mean
+        if row.runs and ours is not None and row.described.thesis is not None:
+            by_setting.setdefault(row.described.setting, []).append(_Compared(row.described.thesis, ours, row))
+    compared = [one for found in by_setting.values() for one in found]
+    pairs = [
+        (second.thesis - first.thesis, second.ours - first.ours)
+        for found in by_setting.values()
+        for first, second in combinations(found, 2)
+        if second.thesis != first.thesis
+    ]
     return Agreement(
         rows=len(compared),
-        as_good=sum(_is_as_good(row, percent=described.factor_of(row.described) != 1) for row in compared),
-        pairs=len(counted),
-        alike=sum(thesis * ours > 0 for thesis, ours in counted),
+        as_good=sum(_is_as_good(one, percent=described.factor_of(one.row.described) != 1) for one in compared),
+        pairs=len(pairs),
+        alike=sum(thesis * ours > 0 for thesis, ours in pairs),
+        of_best=described.prints_best,
     )
 
 
-def _values(row: Row) -> tuple[float, float]:
-    assert row.described.thesis is not None
-    assert row.mean is not None
-    return row.described.thesis, row.mean
-
-
-def _pair(first: Row, second: Row) -> tuple[float, float]:
-    """By how much the second is more than the first: in the thesis, and in ours."""
-    (thesis, ours), (other_thesis, other_ours) = _values(first), _values(second)
-    return other_thesis - thesis, other_ours - ours
-
-
-def _is_as_good(row: Row, *, percent: bool) -> bool:
-    thesis, ours = _values(row)
+def _is_as_good(compared: _Compared, *, percent: bool) -> bool:
+    thesis, ours, row = compared
     allowed = POINTS if percent else SHARE * abs(thesis)
     worse_by = thesis - ours if row.better == "higher" else ours - thesis
     return worse_by <= allowed

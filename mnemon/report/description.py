@@ -65,6 +65,11 @@ class Description:
         """The metric in words, with its unit."""
         return _in_words(self.metric, self.percent)
 
+    @property
+    def prints_best(self) -> bool:
+        """Whether the thesis prints the best of several runs."""
+        return self.aggregate.startswith("best of")
+
     def shown(self, value: float | None) -> float | None:
         """A value of the metric as the table shows it."""
         return 100 * value if value is not None and self.percent else value

@@ -67,7 +67,11 @@ def _by_model(results: Results) -> str:
     lines = [
         ["model", "parameters", "seeds", *settings],
         *(
-            [model, *_size(found), *(_cell(found.get(setting)) for setting in settings)]
+            [
+                model,
+                *_size(found),
+                *(_cell(found.get(setting), best=results.description.prints_best) for setting in settings),
+            ]
             for model, found in models.items()
             if not (upright and _is_quoted(found))
         ),
@@ -97,13 +101,17 @@ def _size(rows: dict[str, Row]) -> tuple[str, str]:
     return "; ".join(sizes) or NONE, "–".join(map(str, dict.fromkeys([seeds[0], seeds[-1]]))) if seeds else NONE
 
 
-def _cell(row: Row | None) -> str:
+def _cell(row: Row | None, *, best: bool) -> str:
+    """Ours, and the thesis's; the best run too where the thesis prints that of several."""
     if row is None:
         return NONE
     thesis = row.described.thesis
     if row.described.folder is None:
         return f"thesis: {number(thesis)}"
-    return mean_and_sd(row) if thesis is None else f"{mean_and_sd(row)} (thesis: {number(thesis)})"
+    if thesis is None:
+        return mean_and_sd(row)
+    of_best = f", best {number(row.best)}" if best and len(row.values) > 1 else ""
+    return f"{mean_and_sd(row)}{of_best} (thesis: {number(thesis)})"
 
 
 def _laws(experiments: list[Results]) -> str:

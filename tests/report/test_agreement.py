@@ -35,7 +35,9 @@ def test_percentages_may_be_three_points_lower(tmp_path: Path) -> None:
         "d": (5.0, None),
     }
     found = agreement(read_results(write(tmp_path / "e", rows, percent=True, better="higher")))
-    assert found == Agreement(rows=3, as_good=2, pairs=3, alike=1)  # a before b; c should be last, and is first
+    assert found == Agreement(
+        rows=3, as_good=2, pairs=3, alike=1, of_best=False
+    )  # a before b; c should be last, and is first
     assert str(found) == "2 of 3 as good as the thesis's; 1 of 3 pairs of models in the thesis's order"
     assert found.brief == "2 of 3, order 1 of 3"
 
@@ -43,7 +45,15 @@ def test_percentages_may_be_three_points_lower(tmp_path: Path) -> None:
 def test_other_numbers_may_be_three_per_cent_worse_and_lower_may_be_better(tmp_path: Path) -> None:
     rows: dict[str, tuple[float, float | None]] = {"a": (1.0, 1.02), "b": (2.0, 2.07), "c": (2.0, 0.1)}
     found = agreement(read_results(write(tmp_path / "e", rows, percent=False, better="lower")))
-    assert found == Agreement(rows=3, as_good=2, pairs=2, alike=1)  # b and c are equal in the thesis
+    assert found == Agreement(rows=3, as_good=2, pairs=2, alike=1, of_best=False)  # b and c are equal in the thesis
+
+
+def test_the_best_run_counts_where_the_thesis_prints_its_best(tmp_path: Path) -> None:
+    """Both models have 50 in the thesis, and one good run of two."""
+    folder = write_experiment(tmp_path / "one", {"ntm": [0.1, 0.48], "dnc": [0.1, 0.46]})
+    found = agreement(read_results(folder))
+    assert found == Agreement(rows=2, as_good=1, pairs=0, alike=0, of_best=True)
+    assert str(found) == "1 of 2 as good as the thesis's, by the best run of each"
 
 
 @pytest.mark.parametrize("values", [{}, {"ntm": [None]}])

@@ -8,6 +8,7 @@ import pytest
 from mnemon.errors import UserError
 from mnemon.report.filling import END, fill, makers_of_results
 from mnemon.report.results import read_results
+from tests.report.written import write_experiment
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -45,6 +46,16 @@ def test_many_settings_stand_upright() -> None:
     assert [line[0] for line in lines][:3] == ["parameters", "seeds", "mean"]
     assert not any("quoted" in name for name in head)
     assert re.search(r"\nIn the thesis: DNC, quoted, mean: [\d.]+; .*\.\n", filled)
+
+
+def test_the_best_run_stands_beside_the_mean_where_the_thesis_prints_its_best(tmp_path: Path) -> None:
+    write_experiment(tmp_path / "best", {"ntm": [0.25, 0.75]})
+    write_experiment(tmp_path / "mean", {"ntm": [0.25, 0.75]}, aggregate="mean of 3")
+    write_experiment(tmp_path / "one", {"ntm": [0.25]})
+    makers = makers_of_results(tmp_path)
+    assert "| 50.00 ± 35.36, best 75.00 (thesis: 50.00) |" in fill(page("results best"), makers)
+    assert "| 50.00 ± 35.36 (thesis: 50.00) |" in fill(page("results mean"), makers)
+    assert "| 25.00 (thesis: 50.00) |" in fill(page("results one"), makers)
 
 
 @pytest.mark.parametrize(

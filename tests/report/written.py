@@ -20,11 +20,17 @@ def write_experiment(folder: Path, values: dict[str, list[float | None]], **chan
             for model in values
         ),
     ]
-    settings = {"metric": "accuracy", "percent": True, "better": "higher", "thesis": "§1", **changes}
+    settings = {
+        "metric": "accuracy",
+        "percent": True,
+        "better": "higher",
+        "thesis": "§1",
+        "aggregate": "best of 3",
+        **changes,
+    }
     description = Description(
         experiment="copying",
         title="Copy & paste",
-        aggregate="best of 3",
         scale=0.5,
         rows=rows,
         **settings,  # type: ignore[arg-type]
