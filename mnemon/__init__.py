@@ -16,7 +16,7 @@ from mnemon.controllers import (
 from mnemon.controllers.associative_lstm import AssociativeLSTMController
 from mnemon.controllers.fast_weights import FastWeightController
 from mnemon.errors import UserError
-from mnemon.interface import LinearInterface
+from mnemon.interface import LinearInterface, NormalisedInterface
 from mnemon.memory import (
     DeltaMemory,
     DequeMemory,
@@ -60,6 +60,7 @@ __all__ = [
     "MLSTMMemory",
     "MemoryCell",
     "NTMMemory",
+    "NormalisedInterface",
     "NoMemory",
     "OriginalLSTMController",
     "ProgramKeys",

@@ -147,6 +147,55 @@ class HeadwiseInterface(Interface):
         return cast(list[Interface], list(self.heads))
 
 
+class NormalisedInterface(Interface):
+    """An interface whose vector is layer-normalised, with a gain and a bias for each number (thesis §7.4.5).
+
+    Args:
+        interface: what says the vector, linear or with stored programs.
+    """
+
+    def __init__(self, interface: Interface) -> None:
+        super().__init__()
+        self.interface = interface
+        self.norm_gain = nn.Parameter(torch.empty(0))
+        self.norm_bias = nn.Parameter(torch.empty(0))
+
+    def connect(
+        self,
+        hidden_size: int,
+        head_sizes: Sequence[int],
+        recipe: Recipe,
+        like: Tensor,
+    ) -> None:
+        """Connect the interface; all heads are normalised together."""
+        self.interface.connect(hidden_size, head_sizes, recipe, like)
+        self.norm_gain = nn.Parameter(like.new_ones(sum(head_sizes)))
+        self.norm_bias = nn.Parameter(like.new_zeros(sum(head_sizes)))
+
+    def reset_parameters(self) -> None:
+        """The interface by the family's recipe; gains 1 and biases 0."""
+        self.interface.reset_parameters()
+        nn.init.ones_(self.norm_gain)
+        nn.init.zeros_(self.norm_bias)
+
+    def forward(self, hidden: Float[Tensor, "B H"]) -> Float[Tensor, "B X"]:
+        """The normalised vector."""
+        return self.steer(hidden).vector
+
+    def steer(self, hidden: Float[Tensor, "B H"]) -> Steering:
+        """It, and the programs that made it."""
+        vector, programs = self.interface.steer(hidden)
+        return Steering(F.layer_norm(vector, vector.shape[1:], self.norm_gain, self.norm_bias), programs)
+
+    def draw_noise(self, steps: int, batch: int) -> Tensor | None:
+        """Of the interface."""
+        return self.interface.draw_noise(steps, batch)
+
+    def losses(self) -> dict[str, Tensor]:
+        """Of the interface."""
+        return self.interface.losses()
+
+
 def reset_heads(
     weight: Float[Tensor, "X H"], bias: Float[Tensor, "X"] | None, head_sizes: Sequence[int], recipe: Recipe
 ) -> None:

@@ -124,11 +124,12 @@ class ProgramKeys(nn.Module):
         programs: P, the programs of a store.
         key_size: K; the thesis has as many numbers in a key as programs in a store.
         look_up: how they are found.
+        bias: whether the network that asks has one.
     """
 
     owners: Tensor
 
-    def __init__(self, programs: int, key_size: int, look_up: LookUp | None = None) -> None:
+    def __init__(self, programs: int, key_size: int, look_up: LookUp | None = None, *, bias: bool = True) -> None:
         super().__init__()
         check_sizes(programs=programs, key_size=key_size)
         self.programs, self.key_size = programs, key_size
@@ -137,7 +138,7 @@ class ProgramKeys(nn.Module):
             raise UserError(f"{programs} keys of size {key_size} cannot be orthogonal: write key_size={programs}")
         self.vectors = nn.Parameter(torch.empty(0, programs, key_size))
         self.query_weight = nn.Parameter(torch.empty(0, key_size + 1, 0))  # [k, β] of each store
-        self.query_bias = nn.Parameter(torch.empty(0, key_size + 1))
+        self.query_bias = nn.Parameter(torch.empty(0, key_size + 1)) if bias else None
         self.register_buffer("owners", torch.empty(0, dtype=torch.int64), persistent=False)
 
     def connect(self, query_size: int, sizes: Sequence[int], like: Tensor) -> None:
@@ -145,22 +146,22 @@ class ProgramKeys(nn.Module):
         stores = len(sizes)
         self.vectors = nn.Parameter(like.new_empty(stores, self.programs, self.key_size))
         self.query_weight = nn.Parameter(like.new_empty(stores, self.key_size + 1, query_size))
-        self.query_bias = nn.Parameter(like.new_empty(stores, self.key_size + 1))
+        if self.query_bias is not None:
+            self.query_bias = nn.Parameter(like.new_empty(stores, self.key_size + 1))
         self.owners = torch.arange(stores).repeat_interleave(torch.tensor(sizes, dtype=torch.int64)).to(like.device)
 
-    def reset_parameters(self, layer: Callable[[Tensor, Tensor], None]) -> None:
+    def reset_parameters(self, layer: Callable[[Tensor, Tensor | None], None]) -> None:
         """Orthogonal keys; ``layer`` fills the weight and bias of what makes k, and of what makes β."""
-        for keys, weight, bias in zip(
-            self.vectors.detach(), self.query_weight.detach(), self.query_bias.detach(), strict=True
-        ):
+        for store, (keys, weight) in enumerate(zip(self.vectors.detach(), self.query_weight.detach(), strict=True)):
             nn.init.orthogonal_(keys)
-            layer(weight[:-1], bias[:-1])
-            layer(weight[-1:], bias[-1:])
+            for part in (slice(-1), slice(-1, None)):
+                layer(weight[part], None if self.query_bias is None else self.query_bias.detach()[store, part])
 
     def forward(self, source: Float[Tensor, "B Q"]) -> Float[Tensor, "B S P"]:
         """How much of each program to run; the numbers of a store sum to one."""
-        vector = F.linear(source, self.query_weight.flatten(0, 1), self.query_bias.flatten()).to(self.vectors.dtype)
-        asked = vector.view(source.shape[0], *self.query_bias.shape)
+        bias = None if self.query_bias is None else self.query_bias.flatten()
+        vector = F.linear(source, self.query_weight.flatten(0, 1), bias).to(self.vectors.dtype)
+        asked = vector.view(source.shape[0], *self.query_weight.shape[:2])
         queries, strengths = asked[..., :-1], F.softplus(asked[..., -1])  # k, β
         logits = program_logits(self.compared(queries), strengths, self.compared(self.vectors))
         if self.look_up.choice == "gumbel":
@@ -194,12 +195,15 @@ class StoredProgramInterface(Interface):
         programs: P; with one it is a linear interface.
         key_size: K.
         bias: whether programs store a bias.
+        query_bias: whether the query has one.
         look_up: how programs are found.
     """
 
-    def __init__(self, programs: int, key_size: int, *, bias: bool = True, look_up: LookUp | None = None) -> None:
+    def __init__(
+        self, programs: int, key_size: int, *, bias: bool = True, query_bias: bool = True, look_up: LookUp | None = None
+    ) -> None:
         super().__init__()
-        self.keys = ProgramKeys(programs, key_size, look_up)
+        self.keys = ProgramKeys(programs, key_size, look_up, bias=query_bias)
         self.biased = bias
         self.head_sizes: tuple[int, ...] = ()
         self.recipe: Recipe = DNCRecipe()

@@ -72,6 +72,8 @@ class Train:
     """Times that a memory network reads a story."""
     linear_start: float | None = None
     """The first share of the steps, in which a memory network has no softmax."""
+    normalised: bool | None = None
+    """Whether the interface vector is layer-normalised."""
     programs: int | None = None
     """Programs of each head, and numbers in their keys, for models that store programs."""
     program_choice: str | None = None
@@ -172,8 +174,8 @@ class Train:
     def _model_config(self, task: Task) -> ModelConfig:
         look_up(MODELS, self.model, "model")
         sizes = (
-            *("hidden", "slots", "word", "heads", "interval", "encoded", "programs", "program_choice"),
-            *("layers", "hops", "linear_start"),
+            *("hidden", "slots", "word", "heads", "interval", "encoded", "normalised"),
+            *("programs", "program_choice", "layers", "hops", "linear_start"),
         )
         given = {name: getattr(self, name) for name in sizes if getattr(self, name) is not None}
         if self.programs is not None:

@@ -8,6 +8,7 @@ back through its gates, where theirs are cut off.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -96,14 +97,25 @@ class OriginalLSTMController(Controller[LSTMState]):
 class LayerNormLSTMController(Controller[LSTMState]):
     """LSTM whose gates and cell are layer-normalised (thesis §6.5), gates i, f, g, o.
 
-    Each gate and the cell have a gain and a bias; the matrices have none. The forget gate is lifted by 1.
+    Each gate and the cell have a gain and a bias. The forget gate is lifted by 1.
 
     The matrices begin as the DNC's whatever the family, as in the authors' program.
+
+    Args:
+        input_size: I.
+        hidden_size: H.
+        bias: whether the gates also have one before they are normalised.
+        options: as of every controller.
     """
 
     gates = 4
     biased = False
     state_type = LSTMState
+
+    def __init__(self, input_size: int, hidden_size: int, *, bias: bool = False, **options: Any) -> None:
+        super().__init__(input_size, hidden_size, **options)
+        if bias:
+            self.bias_ih = nn.Parameter(self.weight_ih.new_zeros(len(self.weight_ih)))
 
     def _add_parameters(self, parameter: Callable[..., nn.Parameter]) -> None:
         self.norm_gain = parameter(5, self.hidden_size)  # i, f, g, o, cell

@@ -49,6 +49,8 @@ def check(config: ModelConfig) -> None:
             f"model {config.name!r} with learned_start={config.learned_start!r}: leave it out, or write name='ntm' and"
             f" one of {', '.join(LEARNED_STARTS)}"
         )
+    if config.normalised is not None and not (entry.has_memory and config.name in {*RECURRENT, *MODERN}):
+        raise UserError(f"model {config.name!r} has no interface to normalise: leave out normalised")
     if config.embedding is not None and entry.reads_views and not entry.has_embedding:
         raise UserError(f"model {config.name!r} has no embedding with a size of its own: leave out embedding")
     if config.embedding is not None and not entry.reads_views:

@@ -49,11 +49,12 @@ class ModelConfig:
     slots: int = 128
     word: int = 20
     heads: int = 1  # read heads, and as many write heads where the memory has several
-    biases: bool = True  # of the interface and the read-out
+    biases: bool = True  # of the interface and the read-out, and of the gates that a layer-norm LSTM normalises
     learned_start: str | None = None  # of an NTM: the state of its "controller", or of its "memory"; None: controller
     writing: str = "regular"
     interval: int | None = None  # steps from write to write; uniform and random writing can take it from encoded
     encoded: int | None = None  # steps of the sequence to store, every later step writes; an LMU's window
+    normalised: bool | None = None  # whether the interface is, where there is one; None: it is not
     programs: int | None = None  # stored for each head; None: 2, or none where the model stores no programs
     program_key: int | None = None  # size of a program's key; None: as many numbers as programs
     program_choice: str | None = None  # "softmax", a mixture; "gumbel", one of them at a time; None: a mixture
@@ -110,8 +111,10 @@ def make_controller(
 ) -> Controller[Any]:
     """A controller of one layer or several."""
     kind, layers = CONTROLLERS[config.controller], config.layers or 1
+    options = {"bias": config.biases} if kind is LayerNormLSTMController else {}
     each = [
-        kind(hidden_size if layer else input_size, hidden_size, learned_state=learned_state) for layer in range(layers)
+        kind(hidden_size if layer else input_size, hidden_size, learned_state=learned_state, **options)
+        for layer in range(layers)
     ]
     return each[0] if layers == 1 else StackedController(each)
 
@@ -149,9 +152,9 @@ def make_writing(config: ModelConfig) -> Writing[Any]:
     return WRITINGS[config.writing](config)
 
 
-def make_programs(config: ModelConfig) -> Interface:
+def make_programs(config: ModelConfig, *, query_bias: bool) -> Interface:
     """An interface of stored programs, two where none are asked for."""
     programs = 2 if config.programs is None else config.programs
     key_size = programs if config.program_key is None else config.program_key
     found_by = PROGRAM_CHOICES[config.program_choice or "softmax"]
-    return StoredProgramInterface(programs, key_size, bias=config.biases, look_up=found_by)
+    return StoredProgramInterface(programs, key_size, bias=config.biases, query_bias=query_bias, look_up=found_by)

@@ -7,7 +7,7 @@ from typing import Any
 from torch import nn
 
 from mnemon.cell import MemoryCell
-from mnemon.interface import LinearInterface
+from mnemon.interface import Interface, LinearInterface, NormalisedInterface
 from mnemon.memory import (
     DequeMemory,
     DNCMemory,
@@ -31,7 +31,11 @@ def recurrent(config: ModelConfig, memory: Memory[Any, Any], input_size: int, ou
     recurs = CONTROLLERS[config.controller].recurrent
     controller = make_controller(config, input_size, config.hidden, learned_state=learned and recurs)
     has_programs = config.name in RECURRENT and RECURRENT[config.name].has_programs
-    interface = make_programs(config) if has_programs else LinearInterface(bias=config.biases)
+    interface: Interface = LinearInterface(bias=config.biases)
+    if has_programs:  # in the author's code, whose parameters the thesis counts, a DNC asks for them without a bias
+        interface = make_programs(config, query_bias=not isinstance(memory, DNCMemory))
+    if config.normalised:
+        interface = NormalisedInterface(interface)
     return MANN(
         MemoryCell(
             controller,

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from mnemon.cell import CellState, MemoryCell
 from mnemon.errors import UserError
-from mnemon.interface import HeadwiseInterface, LinearInterface
+from mnemon.interface import HeadwiseInterface, LinearInterface, NormalisedInterface
 from mnemon.memory import DNCMemory, JoinedMemory, Memory
 from mnemon.memory.base import Advance, advance_in_torch
 from mnemon.memory.joined import Joined
@@ -84,9 +84,10 @@ def missing_around_memory(cell: MemoryCell) -> Iterator[str]:
         yield "no kernel for a cell that does not see what it reads"
     if cell.controller.programs is not None:
         yield "no kernel for programs in the state network"
-    heads = [*cell.interface.heads] if isinstance(cell.interface, HeadwiseInterface) else []
-    if type(cell.interface) not in INTERFACES or any(type(head) is not LinearInterface for head in heads):
-        yield f"no kernel for {type(cell.interface).__name__}"
+    interface = cell.interface.interface if isinstance(cell.interface, NormalisedInterface) else cell.interface
+    heads = [*interface.heads] if isinstance(interface, HeadwiseInterface) else []
+    if type(interface) not in INTERFACES or any(type(head) is not LinearInterface for head in heads):
+        yield f"no kernel for {type(interface).__name__}"
 
 
 def _obstacles(cell: MemoryCell, inputs: Tensor) -> Iterator[str]:
@@ -241,13 +242,14 @@ def _kernel(cell: MemoryCell) -> _Kernel:
         **interface.options,
         **_recalling(cell.writing),
     }
+    extras = [extra for extra in (weights.extra, interface.extra) if extra is not None]
     both = (
         weights.inputs,
         weights.hidden,
         weights.bias,
         interface.weight,
         interface.bias,
-        weights.extra,
+        torch.cat(extras) if extras else None,
         interface.keys,
     )
     return _Kernel(f"{controller_name}_{memory_name}", cell_numbers(sizes), both, interface.ends)

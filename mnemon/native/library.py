@@ -24,7 +24,7 @@ class Config(ctypes.Structure):
                 *("slots", "word", "reads", "writes", "shift_reach"),
                 *("read_first", "links", "masked_lookup", "erase_freed", "sharp_links", "strengths"),
                 *("own_first", "own_end", "parts", "controllers"),
-                *("programs", "stores", "key", "squashed_keys", "drawn"),
+                *("programs", "stores", "key", "squashed_keys", "drawn", "normalised"),
                 *("cached", "attention"),
                 *("checkpoint_every", "threads", "keep_records"),
             )

@@ -16,7 +16,7 @@ from mnemon.controllers import (
     LSTMController,
     OriginalLSTMController,
 )
-from mnemon.interface import HeadwiseInterface, LinearInterface
+from mnemon.interface import HeadwiseInterface, LinearInterface, NormalisedInterface
 from mnemon.memory import DNCMemory, JoinedMemory, LRUAMemory, Memory, NoMemory, NTMMemory
 from mnemon.programs import StoredProgramInterface
 
@@ -61,10 +61,10 @@ def _gated(controller: Controller[Any]) -> Weights:
 
 
 def _normalised(controller: Controller[Any]) -> Weights:
-    """No biases but those of the normalisations."""
+    """One bias at most beside those of the normalisations."""
     assert isinstance(controller, LayerNormLSTMController)
     extra = torch.cat([controller.norm_gain.flatten(), controller.norm_bias.flatten()])
-    return Weights(controller.weight_ih, controller.weight_hh, None, extra)
+    return Weights(controller.weight_ih, controller.weight_hh, controller.bias_ih, extra)
 
 
 ALWAYS = 1e4  # before a sigmoid: 1, with no slope
@@ -138,6 +138,7 @@ class InterfaceWeights(NamedTuple):
     keys: Tensor | None  # S P K
     ends: Tensor | None  # S, where each store's part of the interface vector ends
     options: dict[str, Any]
+    extra: Tensor | None = None
 
 
 def _linear(interface: LinearInterface) -> InterfaceWeights:
@@ -154,7 +155,9 @@ def _headwise(interface: HeadwiseInterface) -> InterfaceWeights:
 def _stored(interface: StoredProgramInterface) -> InterfaceWeights:
     """The programs, and after them the queries."""
     keys = interface.keys
-    bias = keys.query_bias.new_zeros(interface.weight.shape[:2]) if interface.bias is None else interface.bias
+    own, asked = interface.weight, keys.query_weight
+    biases = [(own, interface.bias), (asked, keys.query_bias)]
+    bias = torch.cat([(of.new_zeros(of.shape[:2]) if one is None else one).flatten() for of, one in biases])
     options = {
         "programs": keys.programs,
         "stores": len(interface.head_sizes),
@@ -164,16 +167,23 @@ def _stored(interface: StoredProgramInterface) -> InterfaceWeights:
         "temperature": keys.look_up.temperature if keys.look_up.choice == "gumbel" else 1.0,
     }
     return InterfaceWeights(
-        torch.cat([interface.weight.flatten(0, 1), keys.query_weight.flatten(0, 1)]),
-        torch.cat([bias.flatten(), keys.query_bias.flatten()]),
+        torch.cat([own.flatten(0, 1), asked.flatten(0, 1)]),
+        bias,
         keys.compared(keys.vectors),
         torch.tensor(interface.head_sizes).cumsum(0),
         options,
     )
 
 
+def _normalised_vector(interface: NormalisedInterface) -> InterfaceWeights:
+    inner = INTERFACES[type(interface.interface)](interface.interface)
+    extra = torch.cat([interface.norm_gain, interface.norm_bias])
+    return inner._replace(options=inner.options | {"normalised": True}, extra=extra)
+
+
 INTERFACES: dict[type[Any], Callable[[Any], InterfaceWeights]] = {
     LinearInterface: _linear,
     HeadwiseInterface: _headwise,
     StoredProgramInterface: _stored,
+    NormalisedInterface: _normalised_vector,
 }

@@ -16,6 +16,7 @@ struct Config {
     int32_t parts;                                            // joined memories; X and R are those of all, N of one
     int32_t controllers;                                      // that take turns; I, H, P, X and R are those of all
     int32_t programs, stores, key, squashed_keys, drawn;      // P, S, K of stored programs; no programs: linear
+    int32_t normalised;                                       // whether ξ is
     int32_t cached, attention;                                // outputs that are recalled, and K of what chooses them
     int32_t checkpoint_every, threads, keep_records;
     double clip, decay, temperature;
@@ -48,7 +49,7 @@ template <class T> struct Forward {
     const T* bias;             // P, or null
     const T* interface;        // Z × H, where Z = X, or P X + S (K + 1) with stored programs
     const T* interface_bias;   // Z, or null
-    const T* extra;            // more parameters of the controller
+    const T* extra;            // more parameters of the controller, and after them gains and biases of a normalised ξ
     const T* keys;             // S P K: of the programs, or null
     const T* attention;        // weights that choose what is recalled, or null
     const T* cache;            // B L H: the outputs before h_0, the last one last, or null

@@ -8,6 +8,7 @@
 
 #include "addressing.hpp"
 #include "config.hpp"
+#include "normalising.hpp"
 
 namespace mnemon {
 
@@ -189,66 +190,16 @@ template <class T> struct LayerNormLSTMController : LSTMParts<T> {
     }
 
   private:
-    // In place, a few of i, f, g, o, the cell: y = gain x̂ + bias with x̂ = (x − μ) s, s = 1/√(σ² + ε), where μ and σ²
-    // are the mean and variance of x. The record keeps x̂ and s.
+    // A few of i, f, g, o, the cell, with their gains, biases and what is kept of them.
     template <int kFirst, int kCount> void normalise(T* record, T* x, const T* extra) const {
-        const int H = hidden;
-        const T *gain = extra + kFirst * H, *bias = gain + 5 * H;
-        T *kept = record + normal + kFirst * H, *s = record + scale + kFirst, mean[kCount], variance[kCount];
-        Vec<T> total[kCount] = {}, squares[kCount] = {};
-        in_vectors<T>(H, [&](int k, auto part) {
-            for (int i = 0; i < kCount; i++) total[i] += part.load(x + i * H + k);
-        });
-        sums_of<T, kCount>(total, mean);
-        for (int i = 0; i < kCount; i++) mean[i] /= H;
-        in_vectors<T>(H, [&](int k, auto part) {
-            for (int i = 0; i < kCount; i++) {
-                const Vec<T> off = part.only(part.load(x + i * H + k) - mean[i]);
-                squares[i] += off * off;
-            }
-        });
-        sums_of<T, kCount>(squares, variance);
-        for (int i = 0; i < kCount; i++) s[i] = 1 / std::sqrt(variance[i] / H + (T)1e-5);
-        in_vectors<T>(H, [&](int k, auto part) {
-            for (int i = 0; i < kCount; i++) {
-                const int at = i * H + k;
-                const Vec<T> normalised = (part.load(x + at) - mean[i]) * s[i];
-                const Vec<T> y = part.load(gain + at) * normalised + part.load(bias + at);
-                part.store(kept + at, normalised);
-                part.store(x + at, kFirst + i == kForget ? y + 1 : y);
-            }
-        });
+        const T* gain = extra + kFirst * hidden;
+        normalise_parts<T, kCount, kForget - kFirst>(x, hidden, gain, gain + 5 * hidden, record + normal + kFirst * hidden,
+                                                     record + scale + kFirst);
     }
-
-    // In place: dx from dy. With H numbers, ∂μ/∂x_j = 1/H and ∂s/∂x_j = −s³ (x_j − μ)/H = −s² x̂_j/H, so that
-    //   ∂x̂_i/∂x_j = s (δ_ij − 1/H) − (x_i − μ) s² x̂_j/H = s (δ_ij − 1/H − x̂_i x̂_j/H),
-    // and with dx̂ = gain dy: dx = s (dx̂ − mean(dx̂) − x̂ mean(dx̂ x̂)). dgain += dy x̂, dbias += dy.
     template <int kFirst, int kCount> void normalise_backward(const T* record, T* d, const T* extra, T* dextra) const {
-        const int H = hidden;
-        const T *gain = extra + kFirst * H, *kept = record + normal + kFirst * H, *s = record + scale + kFirst;
-        T *dgain = dextra + kFirst * H, *dbias = dgain + 5 * H, mean[kCount], along[kCount];
-        Vec<T> total[kCount] = {}, inner[kCount] = {};
-        in_vectors<T>(H, [&](int k, auto part) {
-            for (int i = 0; i < kCount; i++) {
-                const int at = i * H + k;
-                const Vec<T> dy = part.load(d + at), normalised = part.load(kept + at);
-                const Vec<T> dnormalised = dy * part.load(gain + at);
-                part.store(dgain + at, part.load(dgain + at) + dy * normalised);
-                part.store(dbias + at, part.load(dbias + at) + dy);
-                part.store(d + at, dnormalised);
-                total[i] += dnormalised;
-                inner[i] += dnormalised * normalised;
-            }
-        });
-        sums_of<T, kCount>(total, mean);
-        sums_of<T, kCount>(inner, along);
-        for (int i = 0; i < kCount; i++) mean[i] /= H, along[i] /= H;
-        in_vectors<T>(H, [&](int k, auto part) {
-            for (int i = 0; i < kCount; i++) {
-                const int at = i * H + k;
-                part.store(d + at, s[i] * (part.load(d + at) - mean[i] - part.load(kept + at) * along[i]));
-            }
-        });
+        T* dgain = dextra + kFirst * hidden;
+        normalise_parts_backward<T, kCount>(d, hidden, extra + kFirst * hidden, record + normal + kFirst * hidden,
+                                            record + scale + kFirst, dgain, dgain + 5 * hidden);
     }
 };
 

@@ -121,6 +121,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
         const long near = kNearBytes / std::max(1L, (long)sizeof(T) * memory.content_size);
         return (int)std::max(1L, std::min({share, (long)kMostRows, std::max((long)kLeastRows, near)}));
     }
+    long extra_size() const { return controller.extra_size + interface.norm_size; }
     int tiles() const { return (c.batch + rows_together - 1) / rows_together; }
     int length(const Forward<T>& call, long row) const { return call.lengths ? (int)call.lengths[row] : c.steps; }
     // Rows of a tile up to the last that has not ended, at a step before the end of the longest.
@@ -241,7 +242,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
                     if (c.keep_records && accesses[i] % c.checkpoint_every == 0)
                         copy(checkpoint_at(call, accesses[i], row), content, memory.content_size);
                     interface.forward(now, vectors + (long)i * V * Zp, now + memory.xi, call.keys, call.ends,
-                                      noise_at(call, t, row));
+                                      noise_at(call, t, row), call.extra + controller.extra_size);
                     const int writes = turns(call, t, row);
                     now[wrote] = (T)writes;
                     memory.forward(now, then, content, features + H, writes, scratch);
@@ -315,7 +316,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
             longest = std::max(longest, length(call, row));
             for (int t = 0; t < length(call, row); t++) accesses[i] += access(call, t, row) != kHold;
             played_back[i] = -1;
-            if (controller.extra_size) set_zero(gradients.dextra + row * controller.extra_size, controller.extra_size);
+            if (extra_size()) set_zero(gradients.dextra + row * extra_size(), extra_size());
             set_zero(gradients.dkeys + row * keys_size, keys_size);
             set_zero(gradients.dattention + row * recall.weights_size, recall.weights_size);
             set_zero(gradients.dcache + row * recall.L * H, (long)recall.L * H);
@@ -363,8 +364,11 @@ template <class T, template <class> class ControllerOf, template <class> class M
                 const T* content_after = chunk + number % every * content;
                 const T* content_before = number % every ? content_after - content : checkpoint_at(call, number, row);
                 const T* now = memory_at(call, number + 1, row);
+                T* to_vector = interface.P ? dxi : dvector;
                 memory.backward(now, memory_at(call, number, row), content_before, content_after, d + Hp,
-                                carries + i * carry_size, interface.P ? dxi : dvector, turns(call, t, row), scratch);
+                                carries + i * carry_size, to_vector, turns(call, t, row), scratch);
+                interface.normalise_backward(now, to_vector, call.extra + controller.extra_size,
+                                             gradients.dextra + row * extra_size() + controller.extra_size);
                 if (interface.P)
                     interface.backward(now, dxi, call.keys, call.ends, gradients.dkeys + row * keys_size, dvector,
                                        dxi + padded<T>(X));
@@ -393,7 +397,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
                                         hidden_before + v * (t ? F : H), dhidden + ((long)i * V + v) * Hp,
                                         carry + v * controller.carry_size, da + (long)v * P,
                                         dnow + ((long)i * V + v) * Fp, call.extra,
-                                        gradients.dextra + row * controller.extra_size);
+                                        gradients.dextra + row * extra_size());
             }
             const T* to_reads = sum_held(call, t, first, alive, dpre, dheld, dheld + (long)rows * V * P, held);
             for (int v = 0; v < V; v++) {  // d[h, r]_{t−1}
