@@ -28,13 +28,18 @@ class Recipe(ABC):
     def head(self, weight: Tensor, bias: Tensor | None) -> None:
         """The part of the interface that steers one head."""
 
+    def programs(self, weight: Tensor, bias: Tensor | None) -> None:
+        """The stored programs of one head, in the first axis: each as a head."""
+        for number, program in enumerate(weight):
+            self.head(program, None if bias is None else bias[number])
+
     @abstractmethod
     def readout(self, weight: Tensor, bias: Tensor | None) -> None:
         """y = W_y h + W_r r."""
 
 
 class NTMRecipe(Recipe):
-    """NTM, NUTM and matrix memories: wide uniform controller without biases, Xavier heads of gain 1.4.
+    """NTM, NUTM and matrix memories: wide uniform controller without biases, Xavier heads of gain 1.4, small programs.
 
     Without biases, which all steps share, the keys of a matrix memory differ from the first step.
     """
@@ -50,6 +55,13 @@ class NTMRecipe(Recipe):
     def head(self, weight: Tensor, bias: Tensor | None) -> None:
         """Xavier with gain 1.4, biases N(0, 0.01²)."""
         self._xavier(weight, bias, gain=1.4)
+
+    def programs(self, weight: Tensor, bias: Tensor | None) -> None:
+        """Xavier with gain 1.4 of the matrix that has all numbers of a program in a row: much smaller than heads."""
+        parts = [weight] if bias is None else [weight, bias]
+        bound = 1.4 * math.sqrt(6 / (len(weight) + sum(part[0].numel() for part in parts)))
+        for part in parts:
+            nn.init.uniform_(part, -bound, bound)
 
     def readout(self, weight: Tensor, bias: Tensor | None) -> None:
         """Xavier, biases N(0, 0.01²)."""

@@ -8,6 +8,7 @@ the same methods.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple, cast
 
 import torch
@@ -92,8 +93,8 @@ class LinearInterface(Interface):
 
     def reset_parameters(self) -> None:
         """Each head by itself, as if it had a layer of its own."""
-        bias = None if self.bias is None else self.bias.detach()
-        reset_heads(self.weight.detach(), bias, self.head_sizes, self.recipe)
+        for rows in rows_of_heads(self.head_sizes):
+            self.recipe.head(self.weight.detach()[rows], None if self.bias is None else self.bias.detach()[rows])
 
     def forward(self, hidden: Float[Tensor, "B H"]) -> Float[Tensor, "B X"]:
         """ξ_t in the precision of the weights, also under autocast."""
@@ -196,12 +197,7 @@ class NormalisedInterface(Interface):
         return self.interface.losses()
 
 
-def reset_heads(
-    weight: Float[Tensor, "X H"], bias: Float[Tensor, "X"] | None, head_sizes: Sequence[int], recipe: Recipe
-) -> None:
-    """Initialise the rows of each head by themselves."""
-    start = 0
-    for size in head_sizes:
-        rows = slice(start, start + size)
-        recipe.head(weight[rows], None if bias is None else bias[rows])
-        start += size
+def rows_of_heads(head_sizes: Sequence[int]) -> list[slice]:
+    """Where the numbers of each head are."""
+    ends = list(accumulate(head_sizes))
+    return [slice(end - size, end) for size, end in zip(head_sizes, ends, strict=True)]

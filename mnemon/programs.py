@@ -14,8 +14,7 @@ the state network (the ``programs`` of a controller).
 
 Deviations: l_p is the mean over the pairs of a store (printed: their sum); a look-up that draws a single program takes
 the likeliest one in evaluation mode. The author's code takes the cosine of tanh(k) and tanh(M_p.k) (``similarity``),
-draws from probabilities as if they were logarithms, at temperature 10, and begins with smaller programs: one Xavier
-range for the P × (K + size) matrix as a whole, where ours begin as the memory's family begins a head.
+and draws from probabilities as if they were logarithms, at temperature 10.
 """
 
 import math
@@ -30,7 +29,7 @@ from torch.nn import functional as F
 
 from mnemon.errors import UserError
 from mnemon.initialisation import DNCRecipe, Recipe
-from mnemon.interface import Interface, Steering, reset_heads
+from mnemon.interface import Interface, Steering, rows_of_heads
 from mnemon.memory.addressing import norm
 from mnemon.memory.base import check_sizes
 
@@ -221,10 +220,10 @@ class StoredProgramInterface(Interface):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Each program as a head of the memory's family, and so the queries; orthogonal keys."""
-        for program in range(self.keys.programs):
-            bias = None if self.bias is None else self.bias.detach()[program]
-            reset_heads(self.weight.detach()[program], bias, self.head_sizes, self.recipe)
+        """Programs by the recipe of the memory's family, queries as its heads; orthogonal keys."""
+        for rows in rows_of_heads(self.head_sizes):
+            bias = None if self.bias is None else self.bias.detach()[:, rows]
+            self.recipe.programs(self.weight.detach()[:, rows], bias)
         self.keys.reset_parameters(self.recipe.head)
 
     def forward(self, hidden: Float[Tensor, "B H"]) -> Float[Tensor, "B X"]:

@@ -34,10 +34,10 @@ BATCH, STORES, PROGRAMS, KEY, SOURCE = 3, 2, 4, 3, 5
 SIZES = [2, 3]
 
 
-def make_keys(seed: int = 0, programs: int = PROGRAMS, **look_up: Any) -> ProgramKeys:
+def make_keys(seed: int = 0, programs: int = PROGRAMS, bias: bool = True, **look_up: Any) -> ProgramKeys:
     """Two stores in float64 whose every number matters."""
     torch.manual_seed(seed)
-    keys = ProgramKeys(programs, KEY, LookUp(**look_up))
+    keys = ProgramKeys(programs, KEY, LookUp(**look_up), bias=bias)
     keys.connect(SOURCE, SIZES, torch.empty(0, dtype=torch.float64))
     with torch.no_grad():
         for parameter in keys.parameters():
@@ -57,7 +57,8 @@ def slow_weights(keys: ProgramKeys, source: Tensor) -> Tensor:
     weights = torch.zeros(len(source), STORES, PROGRAMS, dtype=torch.float64)
     for b, row in enumerate(source.tolist()):
         for s in range(STORES):
-            weight, bias = keys.query_weight[s].tolist(), keys.query_bias[s].tolist()
+            weight = keys.query_weight[s].tolist()
+            bias = [0.0] * (KEY + 1) if keys.query_bias is None else keys.query_bias[s].tolist()
             asked = [sum(w * x for w, x in zip(weight[i], row, strict=True)) + bias[i] for i in range(KEY + 1)]
             query, strength = [squash(number) for number in asked[:KEY]], math.log(1 + math.exp(asked[KEY]))
             scores = []
@@ -69,9 +70,10 @@ def slow_weights(keys: ProgramKeys, source: Tensor) -> Tensor:
     return weights
 
 
+@pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("similarity", ["cosine", "tanh-cosine"])
-def test_look_up_is_its_equations(similarity: str) -> None:
-    keys, source = make_keys(similarity=similarity), random_input(BATCH, SOURCE)
+def test_look_up_is_its_equations(similarity: str, bias: bool) -> None:
+    keys, source = make_keys(similarity=similarity, bias=bias), random_input(BATCH, SOURCE)
     weights = keys(source)
     torch.testing.assert_close(weights, slow_weights(keys, source), rtol=1e-5, atol=1e-6)  # ε under the norms
     torch.testing.assert_close(weights.sum(2), torch.ones(BATCH, STORES, dtype=torch.float64))
@@ -270,6 +272,22 @@ def test_losses_at_their_ends() -> None:
     assert not gradient.any()  # rather than not a number
 
 
+def test_programs_of_an_ntm_begin_small_and_those_of_others_as_heads() -> None:
+    """An NTM's by one Xavier range for the matrix of P rows, with the weights and biases of a head in each."""
+    interface = StoredProgramInterface(3, 3)
+    MemoryCell(LSTMController(4, 50), NTMMemory(8, 10), interface=interface, output_size=2)
+    for rows, size in ((slice(16), 16), (slice(16, None), 36)):  # what reads, what writes
+        bound = 1.4 * math.sqrt(6 / (3 + size * 51))
+        for part in (interface.weight[:, rows], interface.bias[:, rows] if interface.bias is not None else None):
+            assert part is not None
+            assert 0.8 * bound < float(part.detach().abs().max()) <= bound
+    of_dnc = StoredProgramInterface(3, 3)
+    MemoryCell(LSTMController(4, 50), EVERY_MEMORY["dnc"](), interface=of_dnc, output_size=2)
+    assert float(of_dnc.weight.detach().std()) == pytest.approx(0.1, rel=0.1)
+    assert of_dnc.bias is not None
+    assert not of_dnc.bias.any()
+
+
 @pytest.mark.parametrize("penalty", ["similar-keys", "orthogonal-keys"])
 def test_minimising_a_loss_pulls_the_keys_apart(penalty: Any) -> None:
     torch.manual_seed(0)
@@ -317,6 +335,7 @@ def test_extremes_stay_finite(choice: Any, scale: float, zeros: str) -> None:
             layer.keys.vectors.zero_()
         if zeros == "query":
             layer.keys.query_weight.zero_()
+            assert layer.keys.query_bias is not None
             layer.keys.query_bias.zero_()
     inputs = (scale * torch.randn(4, 5)).requires_grad_()
     weights = layer.keys(inputs)

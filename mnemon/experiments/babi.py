@@ -1,9 +1,9 @@
 """Question answering on bAbI (thesis §7.4.5, Table 7.3, and the appendix's full results).
 
 Sizes, RMSProp with its rate and momentum, the batch, layer normalisation and the lack of temporal links are the
-appendix's. What is normalised is told by its counts of parameters, which are met exactly: the LSTM's gates, which have
-biases before as well, its cell, and the interface vector. With two programs its count is that of 240 hidden units, where
-it prints 200. An epoch is counted in the stories that are left for training, about 56,000.
+appendix's. What is normalised is told by its counts of parameters, which are met exactly: the LSTM's gates, which also
+have biases before, its cell, and the interface vector. With two programs the count is that of 240 hidden units, where
+the table prints 200. An epoch is counted in the stories that are left for training, about 56,000.
 """
 
 from mnemon.experiments.ntm_tasks import training_of

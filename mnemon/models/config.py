@@ -111,7 +111,7 @@ def make_controller(
 ) -> Controller[Any]:
     """A controller of one layer or several."""
     kind, layers = CONTROLLERS[config.controller], config.layers or 1
-    options = {"bias": config.biases} if kind is LayerNormLSTMController else {}
+    options: dict[str, Any] = {"bias": config.biases} if kind is LayerNormLSTMController else {}
     each = [
         kind(hidden_size if layer else input_size, hidden_size, learned_state=learned_state, **options)
         for layer in range(layers)

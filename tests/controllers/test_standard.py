@@ -111,7 +111,8 @@ def layer_norm_lstm(
     for gate in range(4):
         rows = range(gate * HIDDEN, (gate + 1) * HIDDEN)
         summed = [
-            sum(w * x for w, x in zip(parameters["weight_ih"][row], inputs, strict=True))
+            parameters.get("bias_ih", [0.0] * 4 * HIDDEN)[row]
+            + sum(w * x for w, x in zip(parameters["weight_ih"][row], inputs, strict=True))
             + sum(w * h for w, h in zip(parameters["weight_hh"][row], hidden, strict=True))
             for row in rows
         ]
@@ -125,11 +126,13 @@ def layer_norm_lstm(
     return [sigmoid(o) * math.tanh(c) for o, c in zip(leave, new_cell, strict=True)], new_cell
 
 
-def test_layer_norm_lstm_against_a_loop() -> None:
-    controller = LayerNormLSTMController(INPUT, HIDDEN, dtype=torch.float64)
+@pytest.mark.parametrize("bias", [False, True])
+def test_layer_norm_lstm_against_a_loop(bias: bool) -> None:
+    controller = LayerNormLSTMController(INPUT, HIDDEN, bias=bias, dtype=torch.float64)
     controller.connect(READ, DNCRecipe())
     with torch.no_grad():
-        for parameter in (controller.norm_gain, controller.norm_bias):
+        for parameter in (controller.norm_gain, controller.norm_bias, *([controller.bias_ih] if bias else [])):
+            assert parameter is not None
             parameter.add_(torch.randn_like(parameter))
     state = start = LSTMState(draw(BATCH, HIDDEN), draw(BATCH, HIDDEN))
     inputs = draw(STEPS, BATCH, INPUT + READ)
@@ -220,8 +223,9 @@ def test_parameter_count(make: Make, expected: int) -> None:
 
 
 def test_layer_norm_lstm_has_the_parameters_of_the_thesis() -> None:
-    """LSTM-125 on ten symbols: 70,000 with a read-out of 125 × 10."""
+    """LSTM-125 on ten symbols: 70,000 with a read-out of 125 × 10. A bias of the gates is one of each."""
     assert sum(part.numel() for part in LayerNormLSTMController(10, 125).parameters()) == 70_000 - 1_250
+    assert sum(part.numel() for part in LayerNormLSTMController(10, 125, bias=True).parameters()) == 70_000 - 750
 
 
 def test_feed_forward() -> None:

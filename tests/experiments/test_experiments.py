@@ -170,6 +170,12 @@ def test_tables_of_chapter_7() -> None:
     assert rows["mean", "ADNC"].thesis == 6.3
 
 
+def test_the_models_of_babi_have_the_parameters_of_the_thesis() -> None:
+    for name, config in babi.MODELS.items():
+        model = build_model(config, 159, 159)
+        assert sum(part.numel() for part in model.parameters()) == babi.PARAMETERS[name]
+
+
 def test_the_thesis_means_of_babi() -> None:
     best, mean, _ = (sum(column) / 20 for column in zip(*babi.THESIS_BY_TASK.values(), strict=True))
     assert (best, mean) == pytest.approx(babi.THESIS_MEAN_ERROR[:2], abs=0.051)  # of rounded numbers

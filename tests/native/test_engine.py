@@ -24,7 +24,7 @@ from mnemon import (
     WriteProtected,
     record_trace,
 )
-from mnemon.interface import LinearInterface
+from mnemon.interface import Interface, LinearInterface, NormalisedInterface
 from mnemon.memory import JoinedMemory, Memory
 from mnemon.models.config import CONTROLLERS
 from mnemon.native.library import LIBRARY
@@ -76,6 +76,9 @@ def make_cell(memory: str = "ntm-5", controller: str = "lstm", **options: Any) -
         for weight in cell.controller.weight_ih, cell.controller.weight_hh:
             assert weight is not None
             torch.nn.init.uniform_(weight, -1 / 3, 1 / 3)
+    if isinstance(cell.interface, NormalisedInterface):
+        torch.nn.init.normal_(cell.interface.norm_gain)
+        torch.nn.init.normal_(cell.interface.norm_bias)
     return cell.double()
 
 
@@ -120,18 +123,20 @@ def test_native_is_reference_whatever_the_lengths(lengths: list[int]) -> None:
         assert distance(outcome(cell, "reference", 9, 4, lengths), outcome(cell, "native", 9, 4, lengths)) < 1e-9
 
 
-INTERFACES: dict[str, Callable[[], StoredProgramInterface]] = {
+INTERFACES: dict[str, Callable[[], Interface]] = {
     "one": lambda: StoredProgramInterface(1, 1),
     "three": lambda: StoredProgramInterface(3, 2),
     "unbiased": lambda: StoredProgramInterface(2, 5, bias=False, look_up=LookUp(similarity="tanh-cosine")),
     "drawn": lambda: StoredProgramInterface(3, 3, look_up=LookUp(choice="gumbel", temperature=0.7)),
+    "normalised": lambda: NormalisedInterface(LinearInterface()),
+    "normalised-three": lambda: NormalisedInterface(StoredProgramInterface(3, 2, query_bias=False)),
 }
 
 
 @pytest.mark.parametrize("writing", [None, "uniform", "cached"])
 @pytest.mark.parametrize("interface", INTERFACES)
 @pytest.mark.parametrize("memory", ["ntm-5", "dnc-repaired", "dnc-5", "lrua-5", "none"])
-def test_native_is_reference_with_stored_programs(memory: str, interface: str, writing: str | None) -> None:
+def test_native_is_reference_with_every_interface(memory: str, interface: str, writing: str | None) -> None:
     for size, controller, training in itertools.product(SHORT, ["lstm", "gru"], [False, True]):
         policy = None if writing is None else WRITINGS[writing]()
         cell = make_cell(memory, controller, interface=INTERFACES[interface](), writing=policy).train(training)
