@@ -25,7 +25,7 @@ from mnemon.data.files import data_folder
 from mnemon.errors import UserError
 from mnemon.tasks.base import Batch
 from mnemon.tasks.labelled import Splits
-from mnemon.tasks.sampling import BATCHES_DRAWN, neighbours_in_length, shortest_first
+from mnemon.tasks.sampling import shortest_first
 from mnemon.tasks.scoring import class_loss, wrong_classes
 
 NOT_ASKED = -1
@@ -84,10 +84,10 @@ class Babi:
     def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
         """Draw stories, each with the same probability; one may come twice.
 
-        They are a few neighbours in length out of many that were drawn, so that little is padded.
+        Batches of about one length would be of one task or two, and the questions of tasks that ask one of a story
+        would then count several times as much as those of others.
         """
-        drawn = torch.randint(self.size, (batch_size * BATCHES_DRAWN,), generator=generator)
-        return self.batch_of(neighbours_in_length(drawn, self.lengths, generator))
+        return self.batch_of(torch.randint(self.size, (batch_size,), generator=generator))
 
     def examples(self, batch_size: int) -> Iterator[Batch]:
         """Every story once, the shortest first, so that little is padded."""
