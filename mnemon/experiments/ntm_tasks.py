@@ -87,7 +87,7 @@ def job(
     config: ModelConfig,
     training: TrainConfig,
     *,
-    parameters: int,
+    parameters: int | None,
     thesis: float | None = None,
     readings: Sequence[Reading] = (),
 ) -> Job:
@@ -144,6 +144,14 @@ def single_jobs() -> list[Job]:
     return found
 
 
+def jobs_with_one_program() -> list[Job]:
+    """Beyond the thesis: an NTM, but that its heads begin as small as a NUTM's programs."""
+    setting = "A. Recall"
+    task = SINGLE[setting]
+    config = dataclasses.replace(ntm_single.NTM[task], name="nutm", programs=1, program_key=1)
+    return [job(setting, "NUTM (p=1)", task, config, SINGLE_TRAINING, parameters=None)]
+
+
 def sequencing_jobs() -> list[Job]:
     """Both models on the four sequences, of which the thesis draws learning curves only."""
     found = []
@@ -165,7 +173,7 @@ NTM_SINGLE = Experiment(
     title="NTM single tasks",
     thesis="§7.4.1, Table 7.1, and appendix",
     file="mnemon/experiments/ntm_tasks.py",
-    jobs=single_jobs,
+    jobs=lambda: [*single_jobs(), *jobs_with_one_program()],
     metric="bit_errors",
     percent=False,
     better="lower",

@@ -147,6 +147,16 @@ def test_sizes_of_chapter_7(job: Job) -> None:
     assert sum(parameter.numel() for parameter in network.parameters()) == job.thesis_parameters
 
 
+def test_the_model_of_one_program_is_the_ntm_that_it_stands_beside() -> None:
+    (job,) = ntm_tasks.jobs_with_one_program()
+    (ntm,) = (one for one in ntm_tasks.single_jobs() if (one.setting, one.model) == ("A. Recall", "NTM"))
+    assert dataclasses.replace(job.config, name="ntm", programs=None, program_key=None) == ntm.config
+    assert dataclasses.replace(job.training, auxiliary=None, auxiliary_decay=None) == dataclasses.replace(
+        ntm.training, auxiliary=None, auxiliary_decay=None
+    )
+    assert (job.config.programs, job.thesis, job.thesis_parameters) == (1, None, None)
+
+
 def test_omniglot_has_as_many_episodes_where_the_memory_persists() -> None:
     for job in find_experiment("omniglot").jobs():
         episodes = 4 if job.setting.endswith("persistent") else 1
