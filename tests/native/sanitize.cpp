@@ -148,7 +148,8 @@ template <class T, template <class> class Controller, template <class> class Mem
                        1),
           bias_(seed % 2 ? config_.preactivations : 0, random_, -1, 1),
           interface_((long)numbers() * config_.hidden / controllers(config_), random_, -1, 1),
-          interface_bias_(seed % 3 ? numbers() : 0, random_, -1, 1), extra_(cell.extra, random_, -1, 1),
+          interface_bias_(seed % 3 ? numbers() : 0, random_, -1, 1),
+          extra_(cell.extra + (config_.normalised ? 2L * config_.interface : 0), random_, -1, 1),
           keys_((long)config_.stores * config_.programs * config_.key, random_, -1, 1),
           attention_(Recall<T>(config_).weights_size, random_, -1, 1),
           cache_((long)batch * config_.cached * config_.hidden, random_, -1, 1),
@@ -228,11 +229,13 @@ template <class T, template <class> class Controller, template <class> class Mem
     std::vector<int64_t> lengths_, ends_;
     std::vector<uint8_t> schedule_;
 
-    // Some cells have stored programs, and some that follow a schedule recall; none that take turns do.
+    // Some cells have stored programs, some a normalised vector, and some that follow a schedule recall; none that take
+    // turns do.
     static Config varied(Config config, bool scheduled, unsigned seed) {
         if (config.controllers) return config;
         config.programs = seed % 4, config.temperature = 0.5;
         if (config.programs) config.stores = 1 + seed % 3, config.key = 1 + seed % 2;
+        config.normalised = seed % 5 < 2;
         config.squashed_keys = seed % 2, config.drawn = config.programs && seed % 5 == 0;
         if (scheduled) config.cached = seed % 3, config.attention = config.cached ? 3 : 0;
         return config;
