@@ -31,13 +31,7 @@ class Interface(nn.Module, ABC):
     """An interface is made without sizes; the cell connects it to its controller and memory."""
 
     @abstractmethod
-    def connect(
-        self,
-        hidden_size: int,
-        head_sizes: Sequence[int],
-        recipe: Recipe,
-        like: Tensor,
-    ) -> None:
+    def connect(self, hidden_size: int, head_sizes: Sequence[int], recipe: Recipe, like: Tensor) -> None:
         """Make the weights, of the device and type of ``like``; the vector falls into heads of these sizes."""
 
     @abstractmethod
@@ -76,13 +70,7 @@ class LinearInterface(Interface):
         self.weight = nn.Parameter(torch.empty(0, 0))
         self.bias = nn.Parameter(torch.empty(0)) if bias else None
 
-    def connect(
-        self,
-        hidden_size: int,
-        head_sizes: Sequence[int],
-        recipe: Recipe,
-        like: Tensor,
-    ) -> None:
+    def connect(self, hidden_size: int, head_sizes: Sequence[int], recipe: Recipe, like: Tensor) -> None:
         """Make a weight of one row per number of the interface."""
         self.head_sizes, self.recipe = tuple(head_sizes), recipe
         size = sum(head_sizes)
@@ -117,13 +105,7 @@ class HeadwiseInterface(Interface):
         super().__init__()
         self.heads = nn.ModuleList(heads)
 
-    def connect(
-        self,
-        hidden_size: int,
-        head_sizes: Sequence[int],
-        recipe: Recipe,
-        like: Tensor,
-    ) -> None:
+    def connect(self, hidden_size: int, head_sizes: Sequence[int], recipe: Recipe, like: Tensor) -> None:
         """Connect each to its head."""
         if len(head_sizes) != len(self.heads):
             raise UserError(f"this memory has {len(head_sizes)} heads: write as many interfaces, not {len(self.heads)}")
@@ -161,13 +143,7 @@ class NormalisedInterface(Interface):
         self.norm_gain = nn.Parameter(torch.empty(0))
         self.norm_bias = nn.Parameter(torch.empty(0))
 
-    def connect(
-        self,
-        hidden_size: int,
-        head_sizes: Sequence[int],
-        recipe: Recipe,
-        like: Tensor,
-    ) -> None:
+    def connect(self, hidden_size: int, head_sizes: Sequence[int], recipe: Recipe, like: Tensor) -> None:
         """Connect the interface; all heads are normalised together."""
         self.interface.connect(hidden_size, head_sizes, recipe, like)
         self.norm_gain = nn.Parameter(like.new_ones(sum(head_sizes)))

@@ -160,6 +160,15 @@ def test_a_sample_depends_on_its_generator_only_and_draws_all_tasks(parts: list[
     assert counts.max() < 90
 
 
+def test_a_batch_mixes_stories_of_all_lengths(parts: list[Babi]) -> None:
+    """Those of about one length would be of a task or two."""
+    train, *_ = parts
+    batch = train.sample(400, torch.Generator().manual_seed(0))
+    assert batch.lengths is not None
+    assert set(batch.lengths.tolist()) == set(train.lengths.tolist())
+    assert len(set(train.lengths.tolist())) > 1
+
+
 def test_metrics_of_a_batch(parts: list[Babi]) -> None:
     batch = parts[0].batch_of(torch.tensor([0]))
     output = batch.targets.clone()
