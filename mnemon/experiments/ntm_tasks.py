@@ -144,12 +144,26 @@ def single_jobs() -> list[Job]:
     return found
 
 
-def jobs_with_one_program() -> list[Job]:
+def job_with_one_program() -> Job:
     """Beyond the thesis: an NTM, but that its heads begin as small as a NUTM's programs."""
     setting = "A. Recall"
     task = SINGLE[setting]
     config = dataclasses.replace(ntm_single.NTM[task], name="nutm", programs=1, program_key=1)
-    return [job(setting, "NUTM (p=1)", task, config, SINGLE_TRAINING, parameters=None)]
+    return job(setting, "NUTM (p=1)", task, config, SINGLE_TRAINING, parameters=None)
+
+
+def job_with_longer_ngrams() -> Job:
+    """Beyond the thesis: the NUTM on n-grams, but trained with sequences as long as the test's."""
+    (printed,) = (one for one in single_jobs() if (one.setting, one.model) == ("D. N-grams", "NUTM (p=2)"))
+    setting = "D. N-grams trained with 200 bits"
+    return dataclasses.replace(
+        printed,
+        setting=setting,
+        task=printed.tests[printed.test],
+        tests={printed.test: printed.tests[printed.test]},
+        thesis=None,
+        readings=[Reading(setting=f"{setting}, bits above the fewest", metric="excess_bits")],
+    )
 
 
 def sequencing_jobs() -> list[Job]:
@@ -173,7 +187,7 @@ NTM_SINGLE = Experiment(
     title="NTM single tasks",
     thesis="§7.4.1, Table 7.1, and appendix",
     file="mnemon/experiments/ntm_tasks.py",
-    jobs=lambda: [*single_jobs(), *jobs_with_one_program()],
+    jobs=lambda: [*single_jobs(), job_with_one_program(), job_with_longer_ngrams()],
     metric="bit_errors",
     percent=False,
     better="lower",

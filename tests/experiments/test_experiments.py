@@ -148,13 +148,21 @@ def test_sizes_of_chapter_7(job: Job) -> None:
 
 
 def test_the_model_of_one_program_is_the_ntm_that_it_stands_beside() -> None:
-    (job,) = ntm_tasks.jobs_with_one_program()
+    job = ntm_tasks.job_with_one_program()
     (ntm,) = (one for one in ntm_tasks.single_jobs() if (one.setting, one.model) == ("A. Recall", "NTM"))
     assert dataclasses.replace(job.config, name="ntm", programs=None, program_key=None) == ntm.config
     assert dataclasses.replace(job.training, auxiliary=None, auxiliary_decay=None) == dataclasses.replace(
         ntm.training, auxiliary=None, auxiliary_decay=None
     )
     assert (job.config.programs, job.thesis, job.thesis_parameters) == (1, None, None)
+
+
+def test_longer_ngrams_are_trained_as_long_as_they_are_tested() -> None:
+    job = ntm_tasks.job_with_longer_ngrams()
+    (printed,) = (one for one in ntm_tasks.single_jobs() if (one.setting, one.model) == ("D. N-grams", "NUTM (p=2)"))
+    assert job.task == job.tests[job.test] == printed.tests["length 200"] != printed.task
+    assert (job.config, job.training) == (printed.config, printed.training)
+    assert (job.thesis, [reading.metric for reading in job.readings]) == (None, ["excess_bits"])
 
 
 def test_omniglot_has_as_many_episodes_where_the_memory_persists() -> None:
