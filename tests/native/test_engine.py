@@ -102,8 +102,8 @@ WRITINGS: dict[str, Callable[[], Writing[Any]]] = {
     "uniform": lambda: UniformWriting(interval=3),
     "uniform-reading": lambda: UniformWriting(interval=4, length=13, hold_reads=False),
     "random": lambda: RandomWriting(slots=4, length=15),
-    "cached": lambda: CachedUniformWriting(interval=4),
-    "cached-encoder": lambda: CachedUniformWriting(interval=3, length=10, hold_reads=False),
+    "cached": lambda: CachedUniformWriting(interval=4, attention_size=17),
+    "cached-encoder": lambda: CachedUniformWriting(interval=9, length=20, hold_reads=False),
 }
 
 

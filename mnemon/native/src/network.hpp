@@ -46,7 +46,8 @@ template <class T, template <class> class ControllerOf, template <class> class M
     void forward(const Forward<T>& call) const {
         static thread_local Workspace shared;
         const Panels<T> inputs(I, P), reads(Q, P), hidden(H, P), interface(H, Z);
-        T* room = shared.get<T>(V * (inputs.size() + reads.size() + hidden.size() + interface.size() + Pp + Zp));
+        T* room = shared.get<T>(V * (inputs.size() + reads.size() + hidden.size() + interface.size() + Pp + Zp) +
+                                recall.packed_size);
         auto take = [&](long numbers) { return room += V * numbers, room - V * numbers; };
         T *from_inputs = take(inputs.size()), *from_reads = take(reads.size()), *from_hidden = take(hidden.size());
         T *to_interface = take(interface.size()), *bias = take(Pp), *interface_bias = take(Zp);
@@ -59,22 +60,25 @@ template <class T, template <class> class ControllerOf, template <class> class M
             copy_or_zero(call.bias ? call.bias + v * P : nullptr, P, bias + v * Pp);
             copy_or_zero(call.interface_bias ? call.interface_bias + v * Z : nullptr, Z, interface_bias + v * Zp);
         }
-        const Weights weights{from_inputs, from_reads, from_hidden, bias, to_interface, interface_bias};
+        if (recall.L) recall.pack(call.attention, room);
+        const Weights weights{from_inputs, from_reads, from_hidden, bias, to_interface, interface_bias, room};
         in_parallel(tiles(), c.threads, [&](int tile) { forward_tile(call, tile, weights); });
     }
 
     void backward(const Forward<T>& call, const Backward<T>& gradients) const {
         static thread_local Workspace shared;
         const Panels<T> hidden(P, H), reads(P, Q), interface(Z, H);
-        T* to_hidden = shared.get<T>(V * (hidden.size() + reads.size() + interface.size()));
+        T* to_hidden = shared.get<T>(V * (hidden.size() + reads.size() + interface.size()) + recall.packed_size);
         T *to_reads = to_hidden + V * hidden.size(), *from_interface = to_reads + V * reads.size();
+        T* recalling = from_interface + V * interface.size();
         for (int v = 0; v < V; v++) {
             const Matrices own = of_controller(call, v);
             hidden.pack(to_hidden + v * hidden.size(), own.from_hidden, H, 1);
             reads.pack(to_reads + v * reads.size(), own.from_inputs + I, I + Q, 1);
             interface.pack(from_interface + v * interface.size(), own.interface, H, 1);
         }
-        const Transposed weights{to_hidden, to_reads, from_interface};
+        if (recall.L) recall.pack(call.attention, recalling);
+        const Transposed weights{to_hidden, to_reads, from_interface, recalling};
         in_parallel(tiles(), c.threads, [&](int tile) { backward_tile(call, gradients, tile, weights); });
     }
 
@@ -92,10 +96,10 @@ template <class T, template <class> class ControllerOf, template <class> class M
 
     // A call's weights, in panels.
     struct Weights {
-        const T *from_inputs, *from_reads, *from_hidden, *bias, *interface, *interface_bias;
+        const T *from_inputs, *from_reads, *from_hidden, *bias, *interface, *interface_bias, *recall;
     };
     struct Transposed {
-        const T *to_hidden, *to_reads, *interface;
+        const T *to_hidden, *to_reads, *interface, *recall;
     };
     // A controller's, as they come: P × (I + Q) from [x, r], P × H or null from h, and Z × H to the interface.
     struct Matrices {
@@ -199,7 +203,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
         bool accessed = true;
         for (int t = 0; t < longest; t++) {
             const T* before = t ? features_at(call, t - 1, first) : start;  // [h, r], rows V F apart
-            before = with_recalled(call, t, first, rows, before, recalling, scratch);
+            before = with_recalled(call, t, first, rows, weights.recall, before, recalling, scratch);
             T* after = features_at(call, t, first);
             T* records = controller_at(call, t + 1, first);
             const T* records_before = controller_at(call, t, first);
@@ -254,8 +258,8 @@ template <class T, template <class> class ControllerOf, template <class> class M
     }
 
     // [h, r] of all rows before a step, with h replaced in the rows that recall.
-    const T* with_recalled(const Forward<T>& call, int t, int first, int rows, const T* before, T* recalling,
-                           T* scratch) const {
+    const T* with_recalled(const Forward<T>& call, int t, int first, int rows, const T* weights, const T* before,
+                           T* recalling, T* scratch) const {
         bool any = false;
         for (int i = 0; i < rows; i++) {
             if (!recalls(call, t, first + i)) continue;
@@ -264,7 +268,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
             T* features = recalling + (long)i * F;
             const T* outputs[kMostRecalled];
             for (int j = 0; j < recall.L; j++) outputs[j] = output_at(call, t - recall.L + j, first + i);
-            recall.forward(outputs, features + H, call.attention, features, scratch);
+            recall.forward(outputs, features + H, weights, features, scratch);
             if (c.keep_records) copy(recalled_at(call, t, first + i), features, H);
         }
         return any ? recalling : before;
@@ -413,7 +417,8 @@ template <class T, template <class> class ControllerOf, template <class> class M
             }
             for (int i = 0; i < rows; i++)
                 if (recalls(call, t, first + i))
-                    recall_backward(call, gradients, t, first + i, dfeatures + (long)i * V * Fp, dpast + i * past, scratch);
+                    recall_backward(call, gradients, t, first + i, weights.recall, dfeatures + (long)i * V * Fp,
+                                    dpast + i * past, scratch);
         }
         T* const* dmemory_state = gradients.dstate + controller.kStates;
         for (int i = 0; i < rows; i++) {
@@ -454,8 +459,8 @@ template <class T, template <class> class ControllerOf, template <class> class M
     }
 
     // What came back to a_t goes on to the outputs that were recalled.
-    void recall_backward(const Forward<T>& call, const Backward<T>& gradients, int t, long row, T* dfeatures, T* dpast,
-                         T* scratch) const {
+    void recall_backward(const Forward<T>& call, const Backward<T>& gradients, int t, long row, const T* weights,
+                         T* dfeatures, T* dpast, T* scratch) const {
         const T* outputs[kMostRecalled];
         T* doutputs[kMostRecalled];
         const int L = recall.L;
@@ -471,7 +476,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
         T* da = scratch + recall.scratch_size;
         copy(da, dfeatures, H);
         set_zero(dfeatures, H);
-        recall.backward(outputs, reads, call.attention, da, doutputs, dfeatures + Hp,
+        recall.backward(outputs, reads, weights, da, doutputs, dfeatures + Hp,
                         gradients.dattention + row * recall.weights_size, scratch);
     }
 
