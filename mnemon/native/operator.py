@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from mnemon.native import pool
+from mnemon.native import over_steps, pool
 from mnemon.native.library import (
     BackwardCall,
     Config,
@@ -86,7 +86,7 @@ def _allocate(
     return [
         inputs.new_empty(steps, batch, state[0].shape[1] + state[-1][0].numel()),
         *(torch.empty_like(part, memory_format=torch.contiguous_format) for part in state),
-        *(pool.take(numbers * batch, inputs) for numbers in (records * controller, records * memory, chunks * content)),
+        *(pool.take((batch * row,), inputs) for row in (records * controller, records * memory, chunks * content)),
         inputs.new_zeros(steps if keep and cache is not None else 0, batch, state[0].shape[1]),
     ]
 
@@ -151,8 +151,7 @@ def _allocate_gradients(
     steps, batch, _ = inputs.shape
     *parameters, cache = by_row
     return [
-        inputs.new_empty(steps, batch, from_inputs.shape[0]),
-        inputs.new_empty(steps, batch, interface.shape[0]),
+        *(pool.take((steps, batch, weight.shape[0]), inputs) for weight in (from_inputs, interface)),
         *(inputs.new_empty(batch, 0 if part is None else part.numel()) for part in parameters),
         *(inputs.new_empty(0) if part is None else torch.empty_like(part) for part in [cache]),
         *(torch.empty_like(part, memory_format=torch.contiguous_format) for part in state),
@@ -235,7 +234,8 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
     none = inputs.new_empty(0)  # its address is null, which the kernel takes for zeros
     dfeatures = torch.zeros_like(features) if gradients[0] is None else gradients[0]
     dfinal = [none if part is None else part for part in gradients[1 : 1 + ctx.states]]
-    differentiate: Any = sequence_backward if _traced() or torch.is_grad_enabled() else _run_backward
+    watched = _traced() or torch.is_grad_enabled()
+    differentiate: Any = sequence_backward if watched else _run_backward
     called = (state, ends, noise, lengths, schedule, features, workspaces, ctx.kernel, ctx.numbers)
     dpre, dvector, dextra, dkeys, dattention, dcache, *dstate = differentiate(dfeatures, dfinal, *weights, *called)
     # What the steps share, their weights, is two products over all of them. The first has [x_t, h_{t−1}, r_{t−1}, 1].
@@ -244,7 +244,7 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
     hidden, reads = state[0].unflatten(1, (count, -1)), state[-1].reshape(len(state[-1]), count, -1)
     sizes = [inputs.shape[2] // count, hidden.shape[2], reads.shape[2], 1]
     channels, size = sizes[:2]
-    seen = inputs.new_empty(*inputs.shape[:2], count, sum(sizes))
+    seen = pool.take((*inputs.shape[:2], count, sum(sizes)), inputs)
     seen[..., :channels] = inputs.unflatten(2, (count, -1))
     seen[:1, ..., channels:-1] = torch.cat([hidden, reads], dim=2)
     seen[1:, ..., channels:-1] = features[:-1].unflatten(2, (count, -1))
@@ -255,14 +255,21 @@ def _backward(ctx: Any, gradients: Sequence[Tensor | None]) -> tuple[Any, ...]:
         at_hidden.copy_(torch.where(recalls, workspaces[-1].unsqueeze(2), at_hidden))
     counting = None if _traced() else rows_that_count(lengths, *inputs.shape[:2])
     accessing = None if _traced() else rows_that_count(lengths, inputs.shape[0], inputs.shape[1], schedule)
-    at_x, at_h, at_r, at_one = _product(seen, dpre, counting).split_with_sizes(sizes, dim=1)
+    total: Any = over_steps.operator if watched else over_steps.sum_over_steps
+
+    def of_each(gradient: Tensor, found: Tensor, which: Tensor | None) -> Tensor:
+        """The gradients of each controller's weights, one below the other."""
+        sides = zip(gradient.flatten(0, 1).chunk(count, dim=1), found.flatten(0, 1).unbind(1), strict=True)
+        return torch.cat([total(left, right, which) for left, right in sides])
+
+    at_x, at_h, at_r, at_one = of_each(dpre, seen, counting).split_with_sizes(sizes, dim=1)
     by_controller = zip(dpre.chunk(count, dim=2), from_inputs[:, :channels].chunk(count), strict=True)
     return (
         torch.cat([own @ weight for own, weight in by_controller], dim=2) if inputs.requires_grad else None,
         torch.cat([at_x, at_r], dim=1),
         None if from_hidden is None else at_h,
         None if bias is None else at_one.squeeze(1),
-        _product(features.unflatten(2, (count, -1))[..., :size], dvector, accessing),
+        of_each(dvector, features.unflatten(2, (count, -1))[..., :size], accessing),
         None if interface_bias is None else dvector.sum((0, 1)),
         *(
             None if part is None else gradient.sum(0).view_as(part)
@@ -285,17 +292,6 @@ def rows_that_count(lengths: Tensor | None, steps: int, batch: int, schedule: Te
     if lengths is not None:
         active = active.to(lengths.device) & (torch.arange(steps, device=lengths.device).unsqueeze(1) < lengths)
     return None if int(active.sum()) >= MOSTLY * steps * batch else active.flatten().nonzero().squeeze(1)
-
-
-def _product(left: Tensor, right: Tensor, counting: Tensor | None) -> Tensor:
-    """Of what each controller saw, T B V _, and the gradients that came of it, T B V·_, over all steps that count."""
-    line, shared = left.flatten(0, 1), right.flatten(0, 1)
-    sides = [line, shared.view(*line.shape[:2], shared.shape[1] // line.shape[1])]
-    if counting is not None:
-        sides = [side.index_select(0, counting) for side in sides]
-    # Transposed: the products are faster that way around.
-    each = [one.T @ other for one, other in zip(*(side.unbind(1) for side in sides), strict=True)]
-    return each[0].T if len(each) == 1 else torch.cat([one.T for one in each])
 
 
 sequence.register_autograd(_backward, setup_context=_keep_for_backward)

@@ -3,8 +3,10 @@
 A tensor made from an array keeps that array alive. So an array that nobody but the pool refers to is free.
 """
 
+import math
 import sys
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,18 +22,22 @@ _arrays: list["np.ndarray[Any, Any]"] = []
 _lock = threading.Lock()
 
 
-def take(numbers: int, like: Tensor) -> Tensor:
-    """A tensor of so many numbers of the type of ``like``, whatever they are."""
+def take(shape: Sequence[int], like: Tensor) -> Tensor:
+    """A tensor of this shape and of the type of ``like``, whatever its numbers are."""
+    numbers = math.prod(shape)
     if numbers < SMALLEST or torch.compiler.is_compiling():
-        return like.new_empty(numbers)
-    dtype = _NUMPY[like.dtype]
+        return like.new_empty(shape)
+    return torch.from_numpy(_array(numbers, _NUMPY[like.dtype])).view(shape)
+
+
+def _array(numbers: int, dtype: Any) -> Any:
     with _lock:
-        for index in _free(dtype):
-            if _arrays[index].size >= numbers:
-                return torch.from_numpy(_arrays[index][:numbers])
+        enough = [index for index in _free(dtype) if _arrays[index].size >= numbers]
+        if enough:
+            return _arrays[min(enough, key=lambda index: _arrays[index].size)][:numbers]
         _drop(dtype)  # too small, all of them
         _arrays.append(np.empty(numbers, dtype))
-        return torch.from_numpy(_arrays[-1][:])
+        return _arrays[-1][:]
 
 
 def clear() -> None:

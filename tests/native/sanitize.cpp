@@ -21,6 +21,7 @@
 #include "network.hpp"
 #include "none.hpp"
 #include "ntm.hpp"
+#include "over_steps.hpp"
 #include "turns.hpp"
 
 using namespace mnemon;
@@ -321,9 +322,32 @@ template <template <class> class Memory> void check_memory(const Cell& cell) {
     check_controller<LayerNormLSTMController, Memory>(cell, "layer-norm lstm", 4, 10, true, true);
 }
 
+// A sum over steps, of all of them and of some.
+template <class T> void check_over_steps(long steps, int rows, int columns) {
+    Random random(cases++);
+    const Tensor<T> left(steps * rows, random, -1, 1), right(steps * columns, random, -1, 1);
+    std::vector<int64_t> which;
+    for (long k = 0; k < steps; k += 1 + random() % 3) which.push_back(k);
+    for (const bool all : {true, false}) {
+        const long count = all ? steps : which.size();
+        const OverSteps<T> sums(count, all ? nullptr : which.data(), {left.get(), rows, rows},
+                                {right.get(), columns, columns});
+        const Tensor<T> alone((long)rows * columns), together((long)rows * columns);
+        sums.sum(alone.get(), 1), sums.sum(together.get(), 3);
+        alone.check("over steps");
+        if (!(alone == together)) fail("over steps: the number of threads changes the result");
+    }
+}
+
 }  // namespace
 
 int main() {
+    for (const int rows : {0, 1, 7})
+        for (const int columns : {0, 1, 17, 80})
+            for (const long steps : {0, 1, 63, 130}) {
+                check_over_steps<float>(steps, rows, columns);
+                check_over_steps<double>(steps, rows, columns);
+            }
     check_memory<NoMemory>(none());
     for (const bool read_first : {false, true}) {
         check_memory<NTMMemory>(ntm(1, 1, 1, 1, 1, read_first));

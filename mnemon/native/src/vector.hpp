@@ -230,7 +230,8 @@ template <class T> MNEMON_INLINE Vec<T> in_register(Vec<T> x) {
 // ---- matrix product of a few rows -----------------------------------------------------------------------------------
 //
 // C[m][n] = start[m][n] + Σ_k A[m][k] B[k][n]. A block of C stays in registers while k runs; B is read once for all rows
-// of a block. start may be null (zero), or have stride 0 (one row for all). Rows of c and start are padded.
+// of a block. start may be null (zero), or have stride 0 (one row for all). Rows of c and start are padded. Where A lies
+// transposed, its rows are one apart and its columns are not.
 
 template <class T> struct Product {
     const T* a;
@@ -239,6 +240,7 @@ template <class T> struct Product {
     long start_stride;
     T* c;
     long c_stride;
+    long a_step = 1;  // from a column to the next
 };
 
 template <class T, int Rows, int Vectors>
@@ -249,12 +251,12 @@ MNEMON_INLINE void product_block(const Product<T>& p, int row, long column, int 
         for (int n = 0; n < Vectors; n++)
             block[m][n] = start ? load<T>(start + m * p.start_stride + n * kLanes<T>) : Vec<T>{};
     const T* a = p.a + row * p.a_stride;
-    const long a_stride = p.a_stride;
-    for (int k = 0; k < depth; k++) {
+    const long a_stride = p.a_stride, a_step = p.a_step;
+    for (int k = 0; k < depth; k++, a += a_step) {
         Vec<T> right[Vectors];
         for (int n = 0; n < Vectors; n++) right[n] = in_register<T>(load<T>(b + k * b_stride + n * kLanes<T>));
         for (int m = 0; m < Rows; m++) {
-            const Vec<T> left = spread<T>(a[m * a_stride + k]);
+            const Vec<T> left = spread<T>(a[m * a_stride]);
             for (int n = 0; n < Vectors; n++) block[m][n] += left * right[n];
         }
     }
