@@ -115,7 +115,7 @@ class Bench:
         else:
             _print_tables(
                 {
-                    f"engines; fma_share: of {rate:.0f} G multiply-adds a second, as in a large product by torch": document[
+                    f"engines; fma_share: of {rate:.0f} G multiply-adds a second, as in a product by torch": document[
                         "rows"
                     ],
                     "one sample, step after step, native, one thread": document["streaming"],

@@ -302,6 +302,7 @@ def _no_second_derivative(ctx: Any, *gradients: Any) -> None:
 
 
 sequence_backward.register_autograd(_no_second_derivative)
+over_steps.operator.register_autograd(_no_second_derivative)
 
 
 class _Eager(torch.autograd.Function):

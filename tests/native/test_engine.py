@@ -259,10 +259,11 @@ def test_more_heads_than_the_kernels_have_room_for() -> None:
 def test_double_backward_says_what_to_do() -> None:
     cell = make_cell()
     inputs = torch.randn(3, 2, 4, dtype=torch.float64, requires_grad=True)
-    output, _ = MANN(cell, engine="native")(inputs)
-    (gradient,) = torch.autograd.grad(output.sum(), inputs, create_graph=True)
-    with pytest.raises(RuntimeError, match="engine='reference'"):
-        torch.autograd.grad(gradient.sum(), inputs)
+    for first in (inputs, cell.controller.weight_ih):
+        output, _ = MANN(cell, engine="native")(inputs)
+        (gradient,) = torch.autograd.grad(output.sum(), first, create_graph=True)
+        with pytest.raises(RuntimeError, match="engine='reference'"):
+            torch.autograd.grad(gradient.sum(), first)
     output, _ = MANN(cell, engine="reference")(inputs)
     (gradient,) = torch.autograd.grad(output.sum(), inputs, create_graph=True)
     assert torch.autograd.grad(gradient.sum(), inputs)[0].isfinite().all()
