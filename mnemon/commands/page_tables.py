@@ -19,6 +19,7 @@ def makers(folder: Path) -> dict[str, Maker]:
         "models": _models,
         "experiments": lambda _: _experiments(folder),
         "speeds": lambda _: _speeds(folder / "bench.json"),
+        "variants": lambda wanted: _variants(folder / "bench.json", wanted),
         "processes": lambda _: _processes(folder / "processes.json"),
     }
 
@@ -68,6 +69,19 @@ def _speeds(path: Path) -> str:
             ]
         )
     return table(["workload", "native", "PyPI's `dnc`", "reference", "share of it that `nn.LSTM` alone takes"], lines)
+
+
+def _variants(path: Path, wanted: Sequence[str]) -> str:
+    """A training step of the cells that differ in one part, as a share of the plain cell's; only those with these words."""
+    times: dict[str, dict[str, tuple[float, float]]] = {}
+    for row in read_json(path)["variants"]:
+        times.setdefault(row["workload"], {})[row["variant"]] = row["train_ms"], row["share"]
+    names = [name for name in next(iter(times.values())) if name != "plain" and all(word in name for word in wanted)]
+    lines = [
+        [f"`{workload}`", f"{found['plain'][0]:.0f} ms", *(f"{found[name][1]:.2f}" for name in names)]
+        for workload, found in times.items()
+    ]
+    return table(["workload", "plain", *names], lines)
 
 
 def _processes(path: Path) -> str:

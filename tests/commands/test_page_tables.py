@@ -1,5 +1,6 @@
 """Tables of pages about mnemon."""
 
+import json
 from pathlib import Path
 
 from mnemon.commands.page_tables import makers
@@ -17,3 +18,12 @@ def test_experiments_say_what_is_on_record_and_how_far_it_agrees(tmp_path: Path)
     assert said["memorisation"] == ["1 run, 1 seed", "1 of 1 |"]
     assert said["odd-even"] == ["3 runs, 2 seeds", "1 of 2 |"]
     assert said["reasoning"] == said["babi"] == ["–", "– |"]
+
+
+def test_variants_are_those_with_the_words(tmp_path: Path) -> None:
+    measured = [("plain", 8.0), ("uniform writing, interval 10", 4.0), ("2 stored programs", 10.0)]
+    rows = [{"workload": "ntm", "variant": name, "train_ms": time, "share": time / 8} for name, time in measured]
+    (tmp_path / "bench.json").write_text(json.dumps({"variants": rows}))
+    head, _, *lines = makers(tmp_path)["variants"](["writing"]).splitlines()
+    assert head == "| workload | plain | uniform writing, interval 10 |"
+    assert lines == ["| `ntm` | 8 ms | 0.50 |"]
