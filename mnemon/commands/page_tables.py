@@ -72,7 +72,7 @@ def _speeds(path: Path) -> str:
 
 
 def _variants(path: Path, wanted: Sequence[str]) -> str:
-    """A training step of the cells that differ in one part, as a share of the plain cell's; only those with these words."""
+    """A training step of cells that differ in one part, as a share of the plain one's; those with these words."""
     times: dict[str, dict[str, tuple[float, float]]] = {}
     for row in read_json(path)["variants"]:
         times.setdefault(row["workload"], {})[row["variant"]] = row["train_ms"], row["share"]
