@@ -26,7 +26,6 @@ from mnemon.training.files import write_json
 from mnemon.training.health import TrainingStopped, offender, spoilt_parameter
 from mnemon.training.interrupt import Interrupted, StopRequest
 from mnemon.training.journal import Journal
-from mnemon.training.malloc import keep_freed_memory
 from mnemon.training.optimiser import clip, gradient_norm, make_optimiser, set_learning_rate
 from mnemon.training.patience import Patience
 from mnemon.training.processes import (
@@ -67,7 +66,6 @@ def train(
     for, ``patience`` seconds. Raises :class:`Interrupted` after Ctrl-C and :class:`TrainingStopped` at a number that is
     not finite.
     """
-    keep_freed_memory()
     training = _Training(model, task, tests, config, out, run or {})
     with training.directory.owned(patience) if training.is_main else nullcontext():
         return _carry_out(training, resume, command, make_progress() if progress is None else progress)
