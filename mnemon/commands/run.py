@@ -34,7 +34,9 @@ class Run:
     out: Path | None = None
     """Folder of the experiment; by default results/EXPERIMENT, and runs/EXPERIMENT-SCALE for shortened ones."""
     jobs: int = 2
-    """Processes at a time, of one thread each."""
+    """Processes at a time."""
+    threads: int = 1
+    """Threads of each process; more than one for a long job alone: jobs side by side use cores better."""
     only: str = ""
     """Run only the jobs with this in "setting model", such as "copy L=50 DNC"."""
     resume: bool = False
@@ -58,5 +60,5 @@ class Run:
             command=typed(),
             rates=None if self.rates is None else read_rates(self.rates),
         )
-        failures = campaign.go(resume=self.resume, processes=self.jobs, display=make_display())
+        failures = campaign.go(resume=self.resume, processes=self.jobs, threads=self.threads, display=make_display())
         tell_outcome(campaign, failures, only=self.only, as_json=self.json)

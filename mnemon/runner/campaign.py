@@ -72,9 +72,9 @@ class Campaign:
             for job in self.jobs
         ]
 
-    def go(self, *, resume: bool, processes: int, display: Display) -> list[Failure]:
-        """Run what is not finished, so many processes at a time; see :meth:`go_with`."""
-        return self.go_with(LocalCrew(processes), resume=resume, display=display)
+    def go(self, *, resume: bool, processes: int, threads: int = 1, display: Display) -> list[Failure]:
+        """Run what is not finished, so many processes at a time, of so many threads each; see :meth:`go_with`."""
+        return self.go_with(LocalCrew(processes, threads), resume=resume, display=display)
 
     def go_with(self, crew: Crew, *, resume: bool, display: Display) -> list[Failure]:
         """Let a crew run what is not finished; raises :class:`Interrupted` when asked to stop, after all have saved."""

@@ -11,12 +11,14 @@ from mnemon.runner.run import Run
 
 
 class LocalCrew:
-    """So many worker processes at most; one that has finished a run takes another."""
+    """So many worker processes at most, of so many threads each; one that has finished a run takes another."""
 
-    def __init__(self, processes: int) -> None:
+    def __init__(self, processes: int, threads: int = 1) -> None:
         if processes < 1:
             raise UserError(f"jobs must be at least 1, got {processes}")
-        self._processes = processes
+        if threads < 1:
+            raise UserError(f"threads must be at least 1, got {threads}")
+        self._processes, self._threads = processes, threads
         self._waiting: deque[tuple[Run, Assignment]] = deque()
         self._working: dict[WorkerProcess, Run] = {}
         self._idle: list[WorkerProcess] = []
@@ -37,7 +39,7 @@ class LocalCrew:
     def ended(self) -> list[Ended]:
         """Hand out what waits, and tell what has ended."""
         while self._waiting and len(self._working) < self._processes:
-            worker = self._idle.pop() if self._idle else WorkerProcess(self._lock)
+            worker = self._idle.pop() if self._idle else WorkerProcess(self._lock, self._threads)
             self._working[worker], assignment = self._waiting.popleft()
             worker.give(assignment)
         over = [worker for worker in self._working if worker.finished or worker.ended]

@@ -17,7 +17,7 @@ class WorkerProcess:
     Far from the campaign there is no lock to inherit.
     """
 
-    def __init__(self, lock: int | None = None) -> None:
+    def __init__(self, lock: int | None = None, threads: int = 1) -> None:
         self.standing = Standing()
         self._asked_to_stop = False
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
@@ -26,7 +26,7 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "OMP_NUM_THREADS": str(threads)},
             pass_fds=() if lock is None else (lock,),
             start_new_session=True,
         )

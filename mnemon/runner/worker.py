@@ -48,7 +48,7 @@ PATIENCE = 15.0  # seconds that a worker before this one, whose campaign is gone
 def main() -> None:
     """Take assignments from standard input and carry them out, until there are no more."""
     keep_freed_memory()
-    torch.set_num_threads(1)
+    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))  # which not every build of torch heeds by itself
     requests, reports = FileIO(0, "r", closefd=False), FileIO(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else is printed is no progress
     waiting: SimpleQueue[bytes] = SimpleQueue()

@@ -98,9 +98,9 @@ def test_one_process_for_many_jobs_changes_nothing(tmp_path: Path, monkeypatch: 
     started = []
 
     class Counted(WorkerProcess):
-        def __init__(self, lock: int | None = None) -> None:
+        def __init__(self, lock: int | None = None, threads: int = 1) -> None:
             started.append(lock)
-            super().__init__(lock)
+            super().__init__(lock, threads)
 
     monkeypatch.setattr("mnemon.runner.local.WorkerProcess", Counted)
     written = []
@@ -112,6 +112,14 @@ def test_one_process_for_many_jobs_changes_nothing(tmp_path: Path, monkeypatch: 
     assert len(written[0]) == 6
     assert written[0] == written[1]
     assert len(started) == 1 + 4
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_processes_have_so_many_threads(tmp_path: Path, threads: int) -> None:
+    campaign = Campaign(TINY, tmp_path / "out", seeds=1, scale=1.0, only="LSTM")
+    campaign.go(resume=False, processes=1, threads=threads, display=LineDisplay())
+    (summary,) = (tmp_path / "out").rglob("summary.json")
+    assert json.loads(summary.read_text())["provenance"]["threads"] == threads
 
 
 def test_resuming_what_is_finished_runs_nothing(
@@ -146,6 +154,11 @@ def test_refusals(tiny: tuple[Path, str, str], tmp_path: Path) -> None:
     changed = tiny_job("two items", "LSTM", learning_rate=0.5)
     other = TINY.__class__(**{**vars(TINY), "jobs": lambda: [changed]})
     refused("summary.json is of a run with another training", experiment=other)
+    for processes, threads, message in ((0, 1, "jobs must be at least 1, got 0"), (1, 0, "threads must be at least 1")):
+        with pytest.raises(UserError, match=message):
+            Campaign(TINY, tmp_path / "new", seeds=1, scale=1.0).go(
+                resume=False, processes=processes, threads=threads, display=LineDisplay()
+            )
     assert list(tmp_path.iterdir()) == []
 
 
