@@ -24,7 +24,7 @@
 namespace mnemon {
 
 // Rows go together, so that each weight is read once for all of them: as many as have contents that stay near, but not
-// fewer than the product of matrices takes at once.
+// fewer than the product of matrices takes at once. Several threads have two shares each, for rows differ in length.
 constexpr int kMostRows = 16, kLeastRows = 4;
 constexpr long kNearBytes = 1 << 20;
 
@@ -121,7 +121,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
         return c;
     }
     int rows_to_go_together() const {
-        const long share = (c.batch + c.threads - 1) / c.threads;
+        const long shares = c.threads > 1 ? 2L * c.threads : 1, share = (c.batch + shares - 1) / shares;
         const long near = kNearBytes / std::max(1L, (long)sizeof(T) * memory.content_size);
         return (int)std::max(1L, std::min({share, (long)kMostRows, std::max((long)kLeastRows, near)}));
     }
