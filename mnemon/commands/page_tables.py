@@ -43,7 +43,9 @@ def _experiments(folder: Path) -> str:
 
 def _found(results: Results) -> tuple[str, str]:
     runs = {run.folder for row in results.rows for run in row.runs}
-    finished = f"{_counted(len(runs), 'run')}, {_counted(len(results.seeds), 'seed')}" if runs else NONE
+    scale = results.description.scale
+    shortened = "" if scale == 1 else f", {scale:.0%} of the steps"
+    finished = f"{_counted(len(runs), 'run')}, {_counted(len(results.seeds), 'seed')}{shortened}" if runs else NONE
     return finished, agreement(results).brief or NONE
 
 

@@ -15,8 +15,8 @@ def test_experiments_say_what_is_on_record_and_how_far_it_agrees(tmp_path: Path)
     _, _, *lines = makers(tmp_path)["experiments"]([]).splitlines()
     said = {line.split("`")[1]: line.split(" | ")[-2:] for line in lines}
     assert list(said) == list(EXPERIMENTS)
-    assert said["memorisation"] == ["1 run, 1 seed", "1 of 1 |"]
-    assert said["odd-even"] == ["3 runs, 2 seeds", "1 of 2 |"]
+    assert said["memorisation"] == ["1 run, 1 seed, 50% of the steps", "1 of 1 |"]
+    assert said["odd-even"] == ["3 runs, 2 seeds, 50% of the steps", "1 of 2 |"]
     assert said["reasoning"] == said["babi"] == ["–", "– |"]
 
 
