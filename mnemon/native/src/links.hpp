@@ -14,7 +14,6 @@
 namespace mnemon {
 
 constexpr int kRowsNear = 16;
-constexpr int kLineBytes = 64;  // of the cache
 
 // Rows first … last − 1 of L_t; in place when before == after.
 template <class T>

@@ -336,6 +336,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
             bool accessed = false;
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
+                if (t > 0) fetch_step(call, gradients, t - 1, row);
                 T *d = dnow + (long)i * V * Fp, *dh = dhidden + (long)i * V * Hp, *dvector = dvectors + (long)i * V * Z;
                 if (t >= length(call, row)) {
                     set_zero(d, (long)V * Fp), set_zero(dh, (long)V * Hp), set_zero(dvector, (long)V * Z);
@@ -360,6 +361,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
                     continue;
                 }
                 const int number = --accesses[i];
+                fetch(memory_at(call, number, row), memory_record);
                 T* chunk = contents + i * every * content;
                 if (number / every != played_back[i]) {
                     played_back[i] = number / every;
@@ -434,6 +436,15 @@ template <class T, template <class> class ControllerOf, template <class> class M
                 copy(dmemory_state[memory.kStates - 1] + (row * V + v) * Q, d + v * Fp + Hp, Q);
             }
         }
+    }
+
+    // What backward reads and writes of a step next is more than stays in a cache: it is on its way meanwhile.
+    void fetch_step(const Forward<T>& call, const Backward<T>& gradients, int t, long row) const {
+        const long at = (long)t * c.batch + row;
+        fetch(controller_at(call, t + 1, row), controller_record);
+        fetch(gradients.dfeatures + at * V * F, V * F);
+        fetch(gradients.dpreactivations + at * V * P, V * P);
+        fetch(gradients.dinterface + at * V * Z, V * Z);
     }
 
     // The gradients of preactivations that go on to what was read before a step, or null if none do: a row's sum since it

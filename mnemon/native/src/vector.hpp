@@ -49,6 +49,13 @@ template <class T> MNEMON_INLINE Vec<T> load(const T* from) { return *(const typ
 template <class T> MNEMON_INLINE void store(T* to, Vec<T> x) { *(typename Lanes<T>::Unaligned*)to = x; }
 template <class T> MNEMON_INLINE Vec<T> spread(T x) { return x - Vec<T>{}; }  // x − 0 is x, also for −0
 
+constexpr int kLineBytes = 64;  // of the cache
+
+// Has numbers brought to the second cache, and goes on without them.
+template <class T> MNEMON_INLINE void fetch(const T* from, long numbers) {
+    for (long k = 0; k < numbers; k += kLineBytes / (int)sizeof(T)) __builtin_prefetch(from + k, 0, 2);
+}
+
 template <class T> MNEMON_INLINE T largest(Vec<T> x) {
     T most = x[0];
     for (int i = 1; i < kLanes<T>; i++) most = x[i] > most ? x[i] : most;
