@@ -3,7 +3,8 @@
 // Each thread takes a few rows of the batch through all steps, so that their memories stay in its cache and the weights
 // are read once for all of them. What backward needs of a step is a *record*: the controller has one for every step, the
 // memory one for every step that accesses it. The memory's content (and links) is large, so it is kept only every few
-// accesses and played back from there.
+// accesses and played back from there. All records together are more than a cache holds, so while a row is taken, that of
+// the next one is fetched.
 //
 // What was read stays as it is until the memory is next accessed, and so does what it gives the controller: it is computed
 // when it changes. Backward, the gradients that came to it meanwhile are summed, and then go on together.
@@ -223,6 +224,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
             accessed = false;
             for (int i = 0; i < rows; i++) {
                 if (t >= length(call, first + i)) continue;
+                if (i + 1 < rows) fetch(records + (i + 1) * controller_record, controller_record);
                 for (int v = 0; v < V; v++) {
                     const long record = i * controller_record + v * one_record, features = ((long)i * V + v) * F;
                     controller.forward(records + record, records_before + record, before + features, after + features,
@@ -238,6 +240,7 @@ template <class T, template <class> class ControllerOf, template <class> class M
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
                 if (t >= length(call, row)) continue;
+                if (i + 1 < rows) fetch(memory_at(call, accesses[i + 1] + 1, row + 1), memory_record);
                 T *content = contents + i * memory.content_size, *features = after + (long)i * V * F;
                 if (access(call, t, row) == kHold) {
                     copy(features + H, before + (long)i * F + H, Q);
@@ -336,7 +339,6 @@ template <class T, template <class> class ControllerOf, template <class> class M
             bool accessed = false;
             for (int i = 0; i < rows; i++) {
                 const long row = first + i;
-                if (t > 0) fetch_step(call, gradients, t - 1, row);
                 T *d = dnow + (long)i * V * Fp, *dh = dhidden + (long)i * V * Hp, *dvector = dvectors + (long)i * V * Z;
                 if (t >= length(call, row)) {
                     set_zero(d, (long)V * Fp), set_zero(dh, (long)V * Hp), set_zero(dvector, (long)V * Z);
@@ -361,7 +363,11 @@ template <class T, template <class> class ControllerOf, template <class> class M
                     continue;
                 }
                 const int number = --accesses[i];
-                fetch(memory_at(call, number, row), memory_record);
+                if (i + 1 < rows) {
+                    fetch(memory_at(call, accesses[i + 1], row + 1), memory_record);
+                    fetch(from_output + V * F, V * F);
+                    fetch(dvector + V * Z, V * Z);
+                }
                 T* chunk = contents + i * every * content;
                 if (number / every != played_back[i]) {
                     played_back[i] = number / every;
@@ -397,6 +403,10 @@ template <class T, template <class> class ControllerOf, template <class> class M
                 const T* hidden_before =
                     recalls(call, t, row) ? recalled_at(call, t, row) : output_at(call, t - 1, row);
                 T* carry = carries + i * carry_size + memory.carry_size;
+                if (i + 1 < rows) {
+                    fetch(controller_at(call, t + 1, row + 1), controller_record);
+                    fetch(da + V * P, V * P);
+                }
                 for (int v = 0; v < V; v++)
                     controller.backward(controller_at(call, t + 1, row) + v * one_record,
                                         controller_at(call, t, row) + v * one_record,
@@ -436,15 +446,6 @@ template <class T, template <class> class ControllerOf, template <class> class M
                 copy(dmemory_state[memory.kStates - 1] + (row * V + v) * Q, d + v * Fp + Hp, Q);
             }
         }
-    }
-
-    // What backward reads and writes of a step next is more than stays in a cache: it is on its way meanwhile.
-    void fetch_step(const Forward<T>& call, const Backward<T>& gradients, int t, long row) const {
-        const long at = (long)t * c.batch + row;
-        fetch(controller_at(call, t + 1, row), controller_record);
-        fetch(gradients.dfeatures + at * V * F, V * F);
-        fetch(gradients.dpreactivations + at * V * P, V * P);
-        fetch(gradients.dinterface + at * V * Z, V * Z);
     }
 
     // The gradients of preactivations that go on to what was read before a step, or null if none do: a row's sum since it

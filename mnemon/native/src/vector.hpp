@@ -51,9 +51,9 @@ template <class T> MNEMON_INLINE Vec<T> spread(T x) { return x - Vec<T>{}; }  //
 
 constexpr int kLineBytes = 64;  // of the cache
 
-// Has numbers brought to the second cache, and goes on without them.
+// Has numbers brought near, and goes on without them.
 template <class T> MNEMON_INLINE void fetch(const T* from, long numbers) {
-    for (long k = 0; k < numbers; k += kLineBytes / (int)sizeof(T)) __builtin_prefetch(from + k, 0, 2);
+    for (long k = 0; k < numbers; k += kLineBytes / (int)sizeof(T)) __builtin_prefetch(from + k);
 }
 
 template <class T> MNEMON_INLINE T largest(Vec<T> x) {
