@@ -22,7 +22,7 @@ from mnemon.commands.console import table_console
 from mnemon.commands.runs import OpenedRun
 from mnemon.errors import UserError
 from mnemon.memory.base import check_sizes
-from mnemon.models.profiles import measure_profiles
+from mnemon.models.profiles import measure_profiles, steps_shown
 from mnemon.rnn import MANN
 from mnemon.tasks.base import Batch, Task
 from mnemon.tasks.catalogue import TaskEntry, find_task
@@ -47,7 +47,7 @@ class Profile:
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """Folder of a run, written by mnemon train."""
     length: int | None = None
-    """Steps of the sequences, T; by default the longest that the task trains on."""
+    """Steps of the sequences, T; by default the longest that the task trains on, up to where it asks for an answer."""
     samples: int = 16
     """Sequences to average over."""
     target: float = 0.9
@@ -71,18 +71,19 @@ class Profile:
         entry = find_task(run.task)
         model, step = run.build(entry.train.input_size, entry.train.output_size)
         inputs = _sequences(entry, self.length, self.samples, self.seed)
-        rows = measure_profiles(model, inputs)
+        length = len(inputs) if self.length is not None else steps_shown(inputs)
+        rows = measure_profiles(model, inputs, shown=length)
         decay = rows[0]["lambda_sum"]
-        advice = sizing.recommend(decay, len(inputs), self.target)
+        advice = sizing.recommend(decay, length, self.target)
         document = {
             "run": str(self.folder),
             "task": run.task,
             "model": dataclasses.asdict(run.config),
             "step": step,
-            "length": len(inputs),
+            "length": length,
             "samples": self.samples,
             "profiles": rows,
-            "prediction": {"lambda": decay, "rows": _predictions(decay, len(inputs), model)},
+            "prediction": {"lambda": decay, "rows": _predictions(decay, length, model)},
             "recommended": {"target": self.target, **advice._asdict()},
             "provenance": provenance(),
         }

@@ -16,13 +16,24 @@ from mnemon.theory import contribution
 
 
 def measure_profiles(
-    model: nn.Module, inputs: Float[Tensor, "T B I"], *, probes: int | None = None
+    model: nn.Module, inputs: Float[Tensor, "T B I"], *, shown: int | None = None, probes: int | None = None
 ) -> list[dict[str, Any]]:
     """The profile of each state of the model and λ, fitted in two ways; the first is what a memory is written with.
 
+    States are those after the first steps, as many as are ``shown``. Where these are not all, the last profile is of
+    the answer: all that the model puts out from then on.
     ``probes`` are the random directions of :func:`~mnemon.theory.contribution.contributions`.
     """
-    return [_measure(name, model, observe, inputs, probes) for name, observe in _observers(model).items()]
+    shown = len(inputs) if shown is None else shown
+    observed = [(name, observe, inputs[:shown]) for name, observe in _observers(model).items()]
+    if shown < len(inputs):
+        observed.append(("answer", contribution.outputs_after(shown), inputs))
+    return [_measure(name, model, observe, given, shown, probes) for name, observe, given in observed]
+
+
+def steps_shown(inputs: Float[Tensor, "T B I"]) -> int:
+    """The steps up to the last at which anything is shown; what follows them asks for an answer."""
+    return int(inputs.flatten(1).any(1).nonzero().max()) + 1
 
 
 def controller_alone(model: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[Tensor, "B S"]:
@@ -54,11 +65,16 @@ def _observers(model: nn.Module) -> dict[str, contribution.Observe]:
 
 
 def _measure(
-    name: str, model: nn.Module, observe: contribution.Observe, inputs: Float[Tensor, "T B I"], probes: int | None
+    name: str,
+    model: nn.Module,
+    observe: contribution.Observe,
+    inputs: Float[Tensor, "T B I"],
+    shown: int,
+    probes: int | None,
 ) -> dict[str, Any]:
     generator = torch.Generator().manual_seed(0)
     measured = contribution.contributions(model, inputs, observe=observe, probes=probes, generator=generator)
-    profile = contribution.mean_profile(measured)
+    profile = contribution.mean_profile(measured[:shown])
     matched, slope = contribution.sum_matched_decay(profile), contribution.log_slope_decay(profile)
     bound = contribution.premise_bound(profile)
     return {

@@ -26,7 +26,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from mnemon.models.profiles import measure_profiles
+from mnemon.models.profiles import measure_profiles, steps_shown
 from mnemon.tasks.answering import AnsweringTask
 from mnemon.tasks.base import Batch, Task
 from mnemon.tasks.ngrams import DynamicNGrams
@@ -81,13 +81,12 @@ def write_traces(path: Path, model: nn.Module, task: Task, seed: int, *, untrain
 
 
 def _kept(model: nn.Module, task: TokenTask, seed: int) -> dict[str, float]:
-    """λ and the average share of a fresh token's contribution, in each state of the model (thesis §6.3.1)."""
+    """λ and the average contribution to each state and to the answer, also as a share of a fresh token's (§6.3.1)."""
     inputs = draw(task, PROFILED, batch_seed(seed, "profile", 0), torch.device("cpu")).inputs
-    shown = int(inputs.flatten(1).any(1).nonzero().max()) + 1  # nothing is, while an answer is asked
     return {
         f"{measure}_{row['of'].replace(' ', '_')}": row[name]
-        for row in measure_profiles(model.eval(), inputs[:shown], probes=PROBES)
-        for measure, name in (("lambda", "lambda_sum"), ("kept", "share"))
+        for row in measure_profiles(model.eval(), inputs, shown=steps_shown(inputs), probes=PROBES)
+        for measure, name in (("lambda", "lambda_sum"), ("kept", "share"), ("average", "average"))
     }
 
 

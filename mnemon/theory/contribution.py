@@ -43,6 +43,16 @@ def last_output(module: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[Tens
     return last
 
 
+def outputs_after(steps: int) -> Observe:
+    """All outputs after so many steps: the answer, where what is asked about is shown first."""
+
+    def observe(module: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[Tensor, "B S"]:
+        output = module(inputs)
+        return joined((output[0] if isinstance(output, tuple) else output)[steps:], batch_axis=1)
+
+    return observe
+
+
 def whole_state(module: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[Tensor, "B S"]:
     """All that a memory network carries on: the controller's h and c, the memory, and its weightings, batch first."""
     _, state = module(inputs)

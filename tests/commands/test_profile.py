@@ -94,8 +94,19 @@ def test_profiles_repeat_themselves(one_run: Path, capsys: pytest.CaptureFixture
 
 
 def test_length_is_the_longest_trained_on_unless_given(one_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert 20 < profile_of(capsys, one_run, samples=1)["length"] <= 42  # start, 20 items, end, 20 answers
+    assert 10 < profile_of(capsys, one_run, samples=1)["length"] <= 22  # start, 20 items, end
     assert profile_of(capsys, one_run, samples=1, length=60)["length"] == 60  # from the tests, which are longer
+
+
+def test_what_is_shown_goes_on_to_the_answer(one_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is shown while the copy is asked for: states are those before it, and the answer is what follows."""
+    document = profile_of(capsys, one_run, samples=2)
+    assert [row["of"] for row in document["profiles"]] == ["controller", "whole state", "output", "answer"]
+    assert {len(row["contributions"]) for row in document["profiles"]} == {document["length"]}
+    answer = document["profiles"][-1]
+    assert answer["average"] > 0
+    assert answer["average"] == pytest.approx(sum(answer["contributions"]) / document["length"])
+    assert len(profile_of(capsys, one_run, samples=2, length=9)["profiles"]) == 3  # cut off before any answer
 
 
 def test_tables(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

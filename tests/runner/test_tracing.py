@@ -77,10 +77,10 @@ def test_tasks_of_tokens_have_no_bits(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_of_tokens(tmp_path: Path) -> None:
-    """λ and shares of each state; whoever has no memory has no more than its controller's."""
+    """λ, average and share of each state and the answer; whoever has no memory has no more than its controller's."""
     measures = trace_of("DNC", tmp_path / "dnc", Max(length=4, largest=3))["measures"]
-    states = ("controller", "whole_state", "output")
-    assert {f"{name}_{state}" for name in ("lambda", "kept") for state in states} < measures.keys()
+    states = ("controller", "whole_state", "output", "answer")
+    assert {f"{name}_{state}" for name in ("lambda", "kept", "average") for state in states} < measures.keys()
     assert 0 < measures["lambda_controller"] < 1
     document = trace_of("No-memory", tmp_path / "none", Max(length=4, largest=3))
     assert document["arrays"] == []

@@ -82,7 +82,7 @@ def test_tanh_network_is_a_product_of_jacobians() -> None:
 
 
 @pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
-@pytest.mark.parametrize("observe", [theory.last_output, theory.torch_state])
+@pytest.mark.parametrize("observe", [theory.last_output, theory.outputs_after(2), theory.torch_state])
 def test_torch_networks_against_finite_differences(kind: type[nn.RNNBase], observe: theory.Observe) -> None:
     rnn, inputs = torch_rnn(kind, layers=2), random_input(4, 2, 3)
     expected = finite_differences(rnn, inputs, observe)
@@ -91,11 +91,18 @@ def test_torch_networks_against_finite_differences(kind: type[nn.RNNBase], obser
 
 @pytest.mark.parametrize("engine", ["auto", "reference"])
 @pytest.mark.parametrize("memory", ["ntm", "dnc", "dnc-no-links", "lrua"])
-@pytest.mark.parametrize("observe", [theory.last_output, theory.whole_state])
+@pytest.mark.parametrize("observe", [theory.last_output, theory.outputs_after(1), theory.whole_state])
 def test_memory_networks_against_finite_differences(memory: str, engine: Engine, observe: theory.Observe) -> None:
     rnn, inputs = make_rnn(memory, engine=engine), random_input(3, 2, 4)
     expected = finite_differences(rnn, inputs, observe, step=1e-6)
     torch.testing.assert_close(theory.contributions(rnn, inputs, observe=observe), expected, rtol=1e-4, atol=1e-7)
+
+
+def test_outputs_after_steps_are_those_of_each_sequence_one_after_the_other() -> None:
+    rnn, inputs = make_rnn("ntm"), random_input(5, 2, 4)
+    output, _ = rnn(inputs)
+    for row, answer in enumerate(theory.outputs_after(3)(rnn, inputs)):
+        assert answer.tolist() == torch.cat([output[3, row], output[4, row]]).tolist()
 
 
 def test_torch_state_has_all_layers_of_both_parts() -> None:
