@@ -32,8 +32,8 @@ def measure_profiles(
 
 
 def steps_shown(inputs: Float[Tensor, "T B I"]) -> int:
-    """The steps up to the last at which anything is shown; what follows them asks for an answer."""
-    return int(inputs.flatten(1).any(1).nonzero().max()) + 1
+    """The steps up to the last at which anything is shown, or all; what follows them asks for an answer."""
+    return len(inputs) - int(inputs.flip(0).flatten(1).any(1).int().argmax())
 
 
 def controller_alone(model: nn.Module, inputs: Float[Tensor, "T B I"]) -> Float[Tensor, "B S"]:

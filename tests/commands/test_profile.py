@@ -14,7 +14,7 @@ from mnemon.commands.train import Train
 from mnemon.errors import UserError
 from mnemon.models.catalogue import build_model
 from mnemon.models.config import ModelConfig
-from mnemon.models.profiles import controller_alone
+from mnemon.models.profiles import controller_alone, steps_shown
 from mnemon.tasks.catalogue import find_task
 from mnemon.theory import contribution, sizing
 from mnemon.training import checkpoint
@@ -96,6 +96,13 @@ def test_profiles_repeat_themselves(one_run: Path, capsys: pytest.CaptureFixture
 def test_length_is_the_longest_trained_on_unless_given(one_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert 10 < profile_of(capsys, one_run, samples=1)["length"] <= 22  # start, 20 items, end
     assert profile_of(capsys, one_run, samples=1, length=60)["length"] == 60  # from the tests, which are longer
+
+
+def test_steps_are_shown_up_to_the_last_that_is_not_zero() -> None:
+    inputs = torch.zeros(5, 2, 3)
+    assert steps_shown(inputs) == 5  # nothing tells an answer from the rest
+    inputs[1, 0, 2] = inputs[3, 1, 0] = -1.0
+    assert steps_shown(inputs) == 4
 
 
 def test_what_is_shown_goes_on_to_the_answer(one_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
