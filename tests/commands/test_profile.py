@@ -101,7 +101,7 @@ def test_length_is_the_longest_trained_on_unless_given(one_run: Path, capsys: py
 def test_steps_are_shown_up_to_the_last_that_is_not_zero() -> None:
     inputs = torch.zeros(5, 2, 3)
     assert steps_shown(inputs) == 5  # nothing tells an answer from the rest
-    inputs[1, 0, 2] = inputs[3, 1, 0] = -1.0
+    inputs[2, 0, 2] = inputs[3, 1, 0] = -1.0
     assert steps_shown(inputs) == 4
 
 
