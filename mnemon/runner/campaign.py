@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mnemon.errors import UserError
 from mnemon.report.description import NAME, Description, read_description
+from mnemon.report.remarks import NAME as REMARKS
 from mnemon.runner.crew import Crew
 from mnemon.runner.display import Display
 from mnemon.runner.job import Experiment
@@ -153,7 +154,7 @@ class Campaign:
             raise UserError(f"{self.folder} has records already: add --resume to go on, or choose another --out")
         if resume and not begun:
             raise UserError(f"there is nothing to resume in {self.folder}: run the same command without --resume")
-        if not begun and self.folder.exists() and any(PARTIAL not in entry.name for entry in self.folder.iterdir()):
+        if not begun and self.folder.exists() and not all(_may_stay(entry.name) for entry in self.folder.iterdir()):
             raise UserError(f"{self.folder} is not empty: choose another folder with --out")
         if begun:
             self._check_same(read_description(self.folder))
@@ -169,6 +170,11 @@ class Campaign:
                 f"{self.folder} has records of scale {before.scale:g}, not {self.scale:g}:"
                 f" write --scale {before.scale:g} to go on, or choose another --out"
             )
+
+
+def _may_stay(name: str) -> bool:
+    """Whether a campaign may begin beside this: remarks, or what a write that was cut short has left."""
+    return name == REMARKS or PARTIAL in name
 
 
 def is_wanted(only: str, setting: str, model: str) -> bool:

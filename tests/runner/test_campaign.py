@@ -59,6 +59,9 @@ def wait_for(pattern: str, folder: Path) -> None:
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     folder = tmp_path_factory.mktemp("tiny")
+    remarks = folder / "results/tiny/remarks.md"
+    remarks.parent.mkdir(parents=True)
+    remarks.write_text("Kept: a folder with remarks alone is as good as an empty one.")
     code, out, err = mnemon_run("tiny", "--seeds", "1", "--json", folder=folder)
     assert code == 0, err
     return folder / "results/tiny", out, err
@@ -84,7 +87,7 @@ def test_finished_jobs_leave_little(tiny: tuple[Path, str, str]) -> None:
     files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     ours = [f"jobs/two-items/lstm/seed-0/{name}" for name in ("records.jsonl", "run.json", "summary.json")]
     theirs = [f"jobs/two-items/ntm/seed-0/{name}" for name in ("records.jsonl", "run.json", "summary.json")]
-    assert files == ["experiment.json", *ours, *theirs, "jobs/two-items/ntm/seed-0/traces.json"]
+    assert files == ["experiment.json", *ours, *theirs, "jobs/two-items/ntm/seed-0/traces.json", "remarks.md"]
     assert not list(folder.rglob("checkpoints"))
 
 
