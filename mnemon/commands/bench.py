@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from mnemon.cell import MemoryCell
 from mnemon.commands.console import table_console
-from mnemon.controllers import LSTMController
+from mnemon.controllers import Controller, LayerNormLSTMController, LSTMController
 from mnemon.errors import UserError, look_up
 from mnemon.interface import Interface, LinearInterface
 from mnemon.memory import DNCMemory, LRUAMemory, NTMMemory
@@ -43,12 +43,15 @@ class Workload(NamedTuple):
     batch: int
     steps: int
     hidden: int = 100
+    controller: Callable[[int, int], Controller[Any]] = LSTMController
     writing: Callable[[], Writing[Any]] = RegularWriting
     interface: Callable[[], Interface] = LinearInterface
 
 
+# dnc-tokens is the DNC of chapter 6
 WORKLOADS: dict[str, Workload] = {
     "dnc-small": Workload(lambda: DNCMemory(16, 16, 1), batch=64, steps=100),
+    "dnc-tokens": Workload(lambda: DNCMemory(4, 64, 1), batch=64, steps=100, controller=LayerNormLSTMController),
     "dnc-medium": Workload(lambda: DNCMemory(128, 32, 4), batch=16, steps=60),
     "dnc-large": Workload(lambda: DNCMemory(196, 64, 4), batch=32, steps=100),
     "dnc-nolink": Workload(lambda: DNCMemory(196, 64, 4, links=False), batch=32, steps=100),
@@ -220,7 +223,7 @@ class Bench:
 
 
 def _network(workload: Workload) -> MANN:
-    controller = LSTMController(CHANNELS, workload.hidden)
+    controller = workload.controller(CHANNELS, workload.hidden)
     interface, writing = workload.interface(), workload.writing()
     return MANN(MemoryCell(controller, workload.memory(), output_size=CHANNELS, interface=interface, writing=writing))
 
