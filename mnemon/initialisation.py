@@ -15,7 +15,7 @@ from torch import Tensor, nn
 class Recipe(ABC):
     """Fills the weights of a cell's parts in place. Recipes hold nothing, so that cells copy and pickle."""
 
-    forget_bias = 0.0  # added to the bias of an LSTM's forget gate
+    forget_bias = 0.0  # added to the bias of an LSTM's forget gate, and of both gates of a GRU
 
     @abstractmethod
     def controller(self, weights: Sequence[Tensor], biases: Sequence[Tensor], rows: int) -> None:
@@ -76,7 +76,7 @@ class NTMRecipe(Recipe):
 class DNCRecipe(Recipe):
     """DNC and its relatives, and cells without a memory: Glorot's controller, small normal interface and read-out.
 
-    An LSTM begins with its forget gate open.
+    An LSTM begins with its forget gate open, a GRU with both of its gates.
     """
 
     forget_bias = 1.0

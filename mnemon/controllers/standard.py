@@ -44,6 +44,13 @@ class GRUController(Controller[HiddenState]):
 
     gates = 3
 
+    def reset_parameters(self) -> None:
+        """As the family's; where that opens an LSTM's forget gate, both gates begin by keeping the state."""
+        super().reset_parameters()
+        assert self.bias_ih is not None
+        with torch.no_grad():
+            self.bias_ih.view(-1, self.gates, self.hidden_size)[:, :2] += self.recipe.forget_bias
+
     def forward(self, inputs: Float[Tensor, "B C"], state: HiddenState) -> HiddenState:
         """One step."""
         from_input, from_hidden = self._products(inputs, state.hidden)

@@ -323,9 +323,10 @@ def assert_uniform(weight: Tensor, bound: float) -> None:
     assert abs(weight.std().item() * math.sqrt(3) / bound - 1) < 0.05
 
 
-def test_with_an_ntm_the_weights_are_wide_and_the_biases_zero() -> None:
+@pytest.mark.parametrize("kind", [LSTMController, GRUController])
+def test_with_an_ntm_the_weights_are_wide_and_the_biases_zero(kind: Make) -> None:
     memory = NTMMemory(8, 5, 3)
-    controller = LSTMController(10, 60)
+    controller = kind(10, 60)
     controller.connect(memory.read_size, memory.recipe)
     bound = 5 / math.sqrt(10 + 15 + 60)
     assert controller.weight_hh is not None
@@ -337,16 +338,23 @@ def test_with_an_ntm_the_weights_are_wide_and_the_biases_zero() -> None:
 
 
 @pytest.mark.parametrize("make", [DNCMemory, LRUAMemory])
-def test_with_a_dnc_weights_are_glorots_and_the_forget_gate_is_open(make: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(
+    ("kind", "biases"),
+    [(LSTMController, [0.0, 1.0, 0.0, 0.0]), (GRUController, [1.0, 1.0, 0.0])],  # i, f, g, o; r, z, n
+)
+def test_with_a_dnc_weights_are_glorots_and_what_is_kept_begins_open(
+    make: Callable[..., Any], kind: Make, biases: list[float]
+) -> None:
     memory = make(8, 5, 3)
-    controller = LSTMController(10, 60)
+    controller = kind(10, 60)
     controller.connect(memory.read_size, memory.recipe)
     for weight in (controller.weight_ih, controller.weight_hh):
         assert weight is not None
-        assert_uniform(weight, math.sqrt(6 / (10 + 3 * 5 + 60 + 4 * 60)))
+        assert_uniform(weight, math.sqrt(6 / (10 + 3 * 5 + 60 + len(biases) * 60)))
     assert controller.bias_ih is not None
     assert controller.bias_hh is not None
-    assert (controller.bias_ih + controller.bias_hh).tolist() == [0.0] * 60 + [1.0] * 60 + [0.0] * 120
+    by_gate = (controller.bias_ih + controller.bias_hh).view(len(biases), 60)
+    assert torch.equal(by_gate, torch.tensor(biases).unsqueeze(1).expand_as(by_gate))
 
 
 @every_recurrent
